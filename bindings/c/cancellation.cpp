@@ -1,5 +1,8 @@
 #include "bindings/c/cancellation.hpp"
 
+#include <chrono>
+#include <vector>
+
 #include "bindings/c/failure.hpp"
 #include "bindings/c/structs.hpp"
 
@@ -8,9 +11,28 @@ namespace {
 
 thread_local std::shared_ptr<Token> in_use;
 
+/// Of the calling thread.
+struct Hearing {
+    wgrun_progress_function tell = nullptr;
+    void* user = nullptr;
+};
+thread_local Hearing hearing;
+
+void tell(const Hearing& to, const std::vector<Progress::Part>& parts) {
+    const auto now = std::chrono::steady_clock::now();
+    std::vector<wgrun_progress> out;
+    for (const Progress::Part& part : parts)
+        out.push_back({part.what.c_str(), part.unit.c_str(), part.done, part.total,
+                       std::chrono::duration<double>(now - part.begin).count()});
+    to.tell(to.user, out.data(), out.size());
+}
+
 }  // namespace
 
 TokenInUse::TokenInUse() : token_(in_use) {
+    if (hearing.tell != nullptr)
+        watch_.emplace(
+            [to = hearing](const std::vector<Progress::Part>& parts) { return c::tell(to, parts); });
     if (token_ == nullptr) return;
     requested_.emplace(&token_->requested);
     if (token_->poll != nullptr)
@@ -40,6 +62,10 @@ int wgrun_cancellation_request(wgrun_cancellation* cancellation) {
 
 int wgrun_cancellation_use(wgrun_cancellation* cancellation) {
     return answer([&] { in_use = cancellation == nullptr ? nullptr : find<Token>(cancellation); });
+}
+
+int wgrun_progress_use(wgrun_progress_function tell, void* user) {
+    return answer([&] { hearing = {tell, user}; });
 }
 
 int wgrun_cancellation_close(wgrun_cancellation* cancellation) {

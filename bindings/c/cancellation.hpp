@@ -1,4 +1,4 @@
-// Tokens by which other threads end calls.
+// Tokens by which other threads end calls, and functions that hear how far calls are.
 #pragma once
 
 #include <atomic>
@@ -8,6 +8,7 @@
 #include "bindings/c/handle.hpp"
 #include "wgrun.h"
 #include "wgrun/cancellation.hpp"
+#include "wgrun/progress.hpp"
 
 namespace wgrun::c {
 
@@ -21,7 +22,8 @@ struct Token {
 template <>
 inline constexpr Kind kind_of<Token> = Kind::cancellation;
 
-/// While it lives, the token that the calling thread uses ends the thread's work.
+/// While it lives, the token that the calling thread uses ends the thread's work, and its function hears of
+/// progress.
 class TokenInUse {
   public:
     TokenInUse();
@@ -31,6 +33,8 @@ class TokenInUse {
 
   private:
     std::shared_ptr<Token> token_;
+    // In the order in which they begin.
+    std::optional<ProgressWatch> watch_;
     std::optional<Cancellation> requested_, asked_;
 };
 

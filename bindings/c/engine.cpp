@@ -66,6 +66,7 @@ Turn::~Turn() { engine_.busy_.store(false, std::memory_order_release); }
 Interruptible::Interruptible(Engine& engine, std::atomic<bool>& stop)
     : engine_(engine), cancellation_(&stop) {
     const std::lock_guard lock(engine_.mutex_);
+    stop = false;  // it may be a script's, from a call before that was ended
     stop = std::exchange(engine_.stop_next_, false) || Cancellation::requested();
     Cancellation::poll();
     engine_.stop_ = &stop;

@@ -12,9 +12,9 @@
 namespace wgrun::c {
 namespace {
 
-constexpr std::array<std::string_view, 8> names = {"wgrun_engine", "wgrun_script",      "wgrun_kernel",
-                                                   "wgrun_plan",   "wgrun_findings",    "wgrun_verdicts",
-                                                   "wgrun_tensor", "wgrun_cancellation"};
+constexpr std::array<std::string_view, 11> names = {
+    "wgrun_engine", "wgrun_script",       "wgrun_kernel",   "wgrun_plan",  "wgrun_findings", "wgrun_verdicts",
+    "wgrun_tensor", "wgrun_cancellation", "wgrun_timeline", "wgrun_files", "wgrun_tuning"};
 
 struct Entry {
     Kind kind;

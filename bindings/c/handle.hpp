@@ -6,7 +6,19 @@
 
 namespace wgrun::c {
 
-enum class Kind : unsigned char { engine, script, kernel, plan, findings, verdicts, tensor, cancellation };
+enum class Kind : unsigned char {
+    engine,
+    script,
+    kernel,
+    plan,
+    findings,
+    verdicts,
+    tensor,
+    cancellation,
+    timeline,
+    files,
+    tuning
+};
 
 /// The kind of handle that stands for a T. Specialise it for every type that C holds.
 template <class T>

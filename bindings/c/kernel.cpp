@@ -6,6 +6,7 @@
 #include "bindings/c/state.hpp"
 #include "bindings/c/structs.hpp"
 #include "bindings/c/verdicts.hpp"
+#include "bindings/c/with_kernel.hpp"
 
 namespace wgrun::c {
 namespace {
@@ -39,30 +40,10 @@ Assembler assembler_of(int assembler) {
     }
 }
 
-/// Runs the body with the kernel, in its engine's turn.
-template <class Body>
-int with_kernel(const wgrun_kernel* handle, Body&& body) {
-    return answer([&] {
-        const std::shared_ptr<KernelRef> ref = find<KernelRef>(handle);
-        const Turn turn(ref->state->engine());
-        body(*ref);
-    });
-}
-
-/// The same for work that takes long.
-template <class Body>
-int with_work(const wgrun_kernel* handle, Body&& body) {
-    return with_kernel(handle, [&](KernelRef& ref) {
-        std::atomic<bool> stop = false;
-        const Interruptible interruptible(ref.state->engine(), stop);
-        body(ref);
-    });
-}
-
 }  // namespace
 
-KernelRef::KernelRef(std::shared_ptr<State> of, Kernel& made)
-    : state(std::move(of)), kernel(&made), file(made.program().where().file) {
+KernelRef::KernelRef(std::shared_ptr<Run> of, Kernel& made)
+    : run(std::move(of)), kernel(&made), file(made.program().where().file) {
     for (const Param& param : made.program().params()) types.push_back(type_of(param));
 }
 
@@ -162,7 +143,7 @@ int wgrun_kernel_launch(wgrun_kernel* kernel, const wgrun_launch* launch) {
 int wgrun_kernel_simulate(wgrun_kernel* kernel, const wgrun_launch* launch) {
     return with_work(kernel, [&](KernelRef& ref) {
         wgrun::HostSimulation run = launch_of(launch);
-        const wgrun::lua::Limits& limits = ref.state->engine().limits;
+        const wgrun::lua::Limits& limits = ref.engine().limits;
         run.limits = {limits.time, limits.simulation_steps};
         try {
             ref.kernel->simulate(run);

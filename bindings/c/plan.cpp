@@ -25,9 +25,9 @@ struct Planned {
 
 class Plan {
   public:
-    Plan(std::shared_ptr<State> of, Kernel& made) : state(std::move(of)), kernel(&made) {}
+    Plan(std::shared_ptr<Run> of, Kernel& made) : run(std::move(of)), kernel(&made) {}
 
-    std::shared_ptr<State> state;
+    std::shared_ptr<Run> run;
     Kernel* kernel;
     Dim3 grid;
     std::vector<Planned> arguments;
@@ -91,7 +91,7 @@ void push_operand(lua_State* L, const wgrun_argument& operand, std::size_t numbe
 // Calls item:launch(operands..., named), and leaves its result on the stack.
 void call_launch(lua_State* L, const Asking& asking) {
     luaL_checkstack(L, static_cast<int>(asking.count) + 8, "too many operands");
-    State::push_returned(L, asking.item);
+    asking.plan.run->push_returned(L, asking.item);
     lua_getfield(L, -1, "launch");
     lua_insert(L, -2);
     int arguments = 1;
@@ -182,14 +182,15 @@ void read_result(lua_State* L, Plan& plan) {
 
 void plan_main(lua_State* L, void* context) {
     auto& asking = *static_cast<Asking*>(context);
-    lua::set_limits(L, asking.plan.state->engine().limits);
+    lua::set_limits(L, asking.plan.run->engine().limits);
     lua::guarded(L, [&] {
-        asking.interruptible.emplace(asking.plan.state->engine(), lua::session(L).stop);
+        asking.interruptible.emplace(asking.plan.run->engine(), lua::session(L).stop);
         lua::session(L).resident_clusters = [device = asking.device](Kernel& kernel) -> std::optional<int> {
             if (device == WGRUN_SIMULATOR_DEVICE) return std::nullopt;
             return kernel.resident_clusters(Backend::gpu, device);
         };
     });
+    asking.plan.run->make_current(L);
     call_launch(L, asking);
     read_result(L, asking.plan);
 }
@@ -214,16 +215,16 @@ extern "C" {
 int wgrun_script_plan(wgrun_script* script, size_t index, const wgrun_argument* operands, size_t count,
                       int device, wgrun_plan** plan) {
     return answer([&] {
-        const std::shared_ptr<State> state = find<State>(script);
+        const std::shared_ptr<Run> run = find<Run>(script);
         check_operands(operands, count);
         result(plan, "plan");
         if (device < WGRUN_SIMULATOR_DEVICE) refuse_argument("device is " + std::to_string(device));
-        if (index >= state->returned().size() || !state->returned()[index].launches)
+        if (index >= run->returned.size() || !run->returned[index].launches)
             refuse_argument("item " + std::to_string(index) + " has no `launch` method");
-        const Turn turn(state->engine());
-        const auto made = std::make_shared<Plan>(state, *state->returned()[index].kernel);
+        const Turn turn(run->engine());
+        const auto made = std::make_shared<Plan>(run, *run->returned[index].kernel);
         Asking asking{*made, index, operands, count, device, {}};
-        state->protect(plan_main, &asking);
+        run->state->protect(plan_main, &asking);
         for (Planned& planned : made->arguments) planned.argument.shape = planned.shape.data();
         give_handle(plan, made);
     });
@@ -246,7 +247,7 @@ int wgrun_plan_info_get(wgrun_plan* plan, wgrun_plan_info* info) {
 int wgrun_plan_kernel(wgrun_plan* plan, wgrun_kernel** kernel) {
     return answer([&] {
         const std::shared_ptr<Plan> made = find<Plan>(plan);
-        give_handle(&result(kernel, "kernel"), std::make_shared<KernelRef>(made->state, *made->kernel));
+        give_handle(&result(kernel, "kernel"), std::make_shared<KernelRef>(made->run, *made->kernel));
     });
 }
 

@@ -2,6 +2,7 @@
 #include "bindings/c/cancellation.hpp"
 #include "bindings/c/failure.hpp"
 #include "bindings/c/structs.hpp"
+#include "bindings/lua/script.hpp"
 #include "wgrun/foreign.hpp"
 
 using namespace wgrun::c;
@@ -14,7 +15,8 @@ int wgrun_check_ptx(const char* name, const char* text, size_t length, const cha
         const TokenInUse token;
         wgrun::Cancellation::poll();
         thread_local std::string last;
-        last = wgrun::to_json(wgrun::check_ptx(name == nullptr ? "(text)" : name, std::string(text, length)));
+        last = wgrun::to_json(
+            wgrun::check_ptx(name == nullptr ? wgrun::lua::unnamed_text : name, std::string(text, length)));
         result(json, "json") = last.c_str();
     });
 }

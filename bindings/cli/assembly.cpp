@@ -4,6 +4,7 @@
 
 #include "bindings/cli/host.hpp"
 #include "kernel/assembler_faults.hpp"
+#include "wgrun/assembly.hpp"
 #include "wgrun/count_of.hpp"
 #include "wgrun/printable.hpp"
 

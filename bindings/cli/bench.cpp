@@ -122,7 +122,7 @@ int run_bench(const Request& request, int rounds) {
         if (!bench.rows.empty()) results.write(to_text(bench.rows));
     }
     if (bench.rows.empty() && outcome.code == Exit::ok)
-        remark(fmt::format("wgrun: {} runs no kernel, so there is nothing to measure", request.file));
+        remark(fmt::format("wgrun: {} runs no kernel, so there is nothing to measure", request.name()));
     if (!outcome.traceback.empty()) remark(outcome.traceback);
     if (!results.finish()) return Exit::failed;
     return outcome.code != Exit::ok ? outcome.code : bench.rows.empty() ? Exit::failed : Exit::ok;

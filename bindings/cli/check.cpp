@@ -93,7 +93,7 @@ std::string as_text(const Request& request, const Checked& checked, bool dynamic
             "without barriers, fences and waits: nothing was tried, since the script does not run through: "
             "{}\n",
             checked.tried.not_tried);
-    text += fmt::format("{}: {}, {}, {}\n", printable(request.file), count_of(checked.kernels, "kernel"),
+    text += fmt::format("{}: {}, {}, {}\n", printable(request.name()), count_of(checked.kernels, "kernel"),
                         count_of(errors, "error"), count_of(checked.findings.size() - errors, "remark"));
     // Where something is wrong, that comes first.
     if (errors != 0) return text;
@@ -127,7 +127,7 @@ void try_remedies(const Request& request, const Search& search, FindingSet& find
 
 /// The script's text, unless it can be read only once.
 std::vector<Input> inputs_of(const Request& request) {
-    if (request.text) return {input_of(request.file == "-" ? "stdin" : request.file, *request.text)};
+    if (request.text) return {input_of(request.name(), *request.text)};
     std::error_code none;
     if (!std::filesystem::is_regular_file(request.file, none)) return {};
     return {input_of(request.file, contents(request.file))};
@@ -156,7 +156,7 @@ int check_batch(const Request& request, Serving serving) {
 int refuse_unknown(const Request& request, const Checked& checked, const Assumptions& given) {
     for (const auto& [name, value] : given.numbers) {
         if (checked.names.contains(name)) continue;
-        remark(fmt::format("wgrun: {}: no kernel has a number `{}`", request.file, name));
+        remark(fmt::format("wgrun: {}: no kernel has a number `{}`", request.name(), name));
         return Exit::usage;
     }
     return Exit::ok;

@@ -18,6 +18,7 @@
 #include "bindings/cli/verdicts.hpp"
 #include "gpu/driver.hpp"
 #include "kernel/assembler_faults.hpp"
+#include "wgrun/assembly.hpp"
 #include "wgrun/count_of.hpp"
 #include "wgrun/finding_set.hpp"
 #include "wgrun/foreign.hpp"
@@ -168,7 +169,7 @@ void add_dynamic(const Request& request, std::string text, const PtxLaunches& la
 
 /// What findings call the text. Lines of PTX that a file carries or makes are none of that file's.
 std::string name_of_text(const Request& request) {
-    if (request.file == "-") return "stdin";
+    if (request.file == "-") return request.name();
     const bool is_text = request.text || request.file.ends_with(".ptx") || begins_as_ptx(request.file);
     return is_text ? request.file : request.file + ".ptx";
 }
@@ -255,15 +256,15 @@ void print(const Request& request, const Looked& looked, Results& results) {
     results.write(looked.ran);
     results.write(looked.assembly.text());
     results.write(coverage_text(looked.coverage));
-    results.write(fmt::format("{}: {}, {}, {}\n", printable(request.file), count_of(kernels.size(), "kernel"),
-                              count_of(looked.errors(), "error"),
+    results.write(fmt::format("{}: {}, {}, {}\n", printable(request.name()),
+                              count_of(kernels.size(), "kernel"), count_of(looked.errors(), "error"),
                               count_of(looked.findings.size() - looked.errors(), "remark")));
     if (looked.errors() != 0) return;
     if (looked.text.seconds > 0)
         results.write(
             fmt::format("{}: each kernel has {:.2g} seconds for proofs and runs, as there are {}: "
                         "--budget SECONDS gives each so many\n",
-                        printable(request.file), looked.text.seconds, kernels.size()));
+                        printable(request.name()), looked.text.seconds, kernels.size()));
     for (const ForeignKernel& kernel : kernels) results.write(to_text(shown(kernel.name), kernel.verdicts));
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bindings/lua/script.hpp"
 #include "wgrun/cancellation.hpp"
 #include "wgrun/kernel.hpp"
 #include "wgrun/limits.hpp"
@@ -48,6 +49,9 @@ struct Request {
     bool watch = false;          ///< run again whenever the script changes
     bool colour = false;         ///< of standard error
     bool colour_output = false;  ///< of standard output
+
+    /// What messages call the file.
+    std::string name() const { return file == "-" ? lua::unnamed_text : file; }
 };
 
 /// The output of results. Commands that print for programs reserve standard output: the output of scripts

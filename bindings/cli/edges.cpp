@@ -9,16 +9,9 @@
 
 #include "bindings/lua/sizes.hpp"
 #include "bindings/lua/types.hpp"
-#include "diag/progress.hpp"
+#include "wgrun/progress.hpp"
 
 namespace wgrun::cli {
-
-std::string text_of(const std::vector<SizeRange>& ranges, const std::vector<std::int64_t>& values) {
-    std::vector<std::string> parts;
-    for (std::size_t i = 0; i < ranges.size(); ++i)
-        parts.push_back(fmt::format("{} = {}", ranges[i].name, values[i]));
-    return fmt::format("{}", fmt::join(parts, ", "));
-}
 
 namespace {
 
@@ -110,11 +103,7 @@ void collect(Context& context, LookedAt& kernel, const std::vector<std::int64_t>
     std::ranges::move(warnings, std::back_inserter(outcome.findings));
     warnings.clear();
     for (Diagnostic& finding : outcome.findings) {
-        finding.notes.push_back({kernel.where, "with " + text_of(kernel.ranges, values)});
-        FoundIn& launch = finding.launch.emplace(
-            FoundIn{.by = FoundIn::By::script, .kernel = kernel.kernel, .seed = context.seed()});
-        for (std::size_t i = 0; i < values.size(); ++i)
-            launch.numbers.emplace_back(kernel.ranges[i].name, values[i]);
+        lua::name_size(finding, kernel.kernel, {kernel.ranges, kernel.where}, values, context.seed());
         context.sweep.findings.add(std::move(finding));
     }
     if (outcome.code != Exit::failed && outcome.code != Exit::ok) context.sweep.code = outcome.code;

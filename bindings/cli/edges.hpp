@@ -55,8 +55,6 @@ Sweep sweep_sizes(const Request& request, const Sweeping& how);
 /// outlives the state.
 void look_ahead_at_sizes(lua_State* L, Sweep& sweep);
 
-/// "n = 65, k = 64": of one launch.
-std::string text_of(const std::vector<SizeRange>& ranges, const std::vector<std::int64_t>& values);
 /// "n = 1-63, 127, 128; k = 64": the values that each size had.
 std::string values_of(const LookedAt& kernel);
 

@@ -64,18 +64,20 @@ void export_body(lua_State* L, const Request& request, Outcome& outcome, void* c
         lua::add_export(L, lua_gettop(L), kernels);
         lua_pop(L, 1);
     }
-    lua::guarded(L, [&] { write_kernels(request.file, kernels, work); });
+    lua::guarded(L, [&] { write_kernels(request.name(), kernels, work); });
 }
 
 std::string listing(const std::string& folder, const Exported& written) {
     std::string out;
-    for (const std::string& file : written.files)
-        out += (std::filesystem::path(folder) / file).string() + "\n";
+    for (const ExportedFile& file : written.files)
+        out += (std::filesystem::path(folder) / file.name).string() + "\n";
     return out;
 }
 
 nlohmann::ordered_json to_json(const Exported& written) {
-    nlohmann::ordered_json out = {{"name", written.name}, {"files", written.files}, {"registers", nullptr}};
+    nlohmann::ordered_json out = {
+        {"name", written.name}, {"files", nlohmann::ordered_json::array()}, {"registers", nullptr}};
+    for (const ExportedFile& file : written.files) out["files"].push_back(file.name);
     if (written.registers) out["registers"] = *written.registers;
     if (!written.no_cubin.empty()) out["no_cubin"] = written.no_cubin;
     return out;

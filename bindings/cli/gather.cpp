@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "diag/progress.hpp"
 #include "gpu/cache.hpp"
+#include "wgrun/progress.hpp"
 
 namespace wgrun::cli {
 namespace {
@@ -21,7 +21,7 @@ bool stands_at(const Program& program, const std::string& file, const std::set<i
 
 struct Visit {
     const Search& search;
-    const std::string& file;  ///< the script
+    const std::string file;  ///< the script
     Checked& checked;
     const std::atomic<bool>* stop;  ///< of the state's session
     Sweep ahead;                    ///< of edge sizes, where no run follows
@@ -95,7 +95,7 @@ Outcome explore(const Request& request, std::uint64_t seed, Coverage* coverage) 
 
 Checked gather(const Request& request, const Search& search) {
     Checked checked;
-    Visit visit{search, request.file, checked, nullptr, {}};
+    Visit visit{search, request.name(), checked, nullptr, {}};
     Outcome outcome = with_state(request, lua::Mode::trace, check_body, &visit);
     checked.findings.add_wordings(outcome.findings);
     checked.findings.add_wordings(visit.ahead.findings);

@@ -15,7 +15,6 @@
 #include "bindings/lua/sandbox.hpp"
 #include "bindings/lua/script.hpp"
 #include "bindings/lua/userdata.hpp"
-#include "gpu/compile.hpp"
 #include "wgrun/isa.hpp"
 #include "wgrun/lua.hpp"
 #include "wgrun/printable.hpp"
@@ -238,7 +237,8 @@ int body_main(lua_State* L) {
         lua_pop(L, 1);
     }
     lua::install_interrupt(L);
-    lua::set_script_arguments(L, call.request.program, call.request.file, call.request.args);
+    lua::push_script_arguments(L, call.request.program, call.request.file, call.request.args);
+    lua_setglobal(L, "arg");
     lua::set_limits(L, call.request.limits);
     lua::LimitState& limits = lua::limit_state(L);
     limits.deadline = std::min(limits.deadline, call.request.deadline);  // the time is that of the command
@@ -343,15 +343,6 @@ void for_each_kernel(lua_State* L, Outcome& outcome, void (*visit)(Kernel& kerne
         lua_pop(L, 1);
     }
     lua_pop(L, 1);
-}
-
-const std::string& ptxas_version() {
-    static const std::string version = gpu::find_ptxas(true).version;  // a process
-    return version;
-}
-
-std::string assembler_version(const AssemblyReport& report) {
-    return report.assembler == "ptxas" ? ptxas_version() : std::string();
 }
 
 bool has_errors(std::span<const Diagnostic> findings) {

@@ -53,11 +53,6 @@ void for_each_kernel(lua_State* L, Outcome& outcome, void (*visit)(Kernel& kerne
 /// returns the exit code.
 int conclude(Results& results, const Outcome& outcome, std::span<const Diagnostic> findings);
 
-/// The version of the ptxas that is here; empty: there is none.
-const std::string& ptxas_version();
-/// The version of ptxas if it made the report; empty if the driver did.
-std::string assembler_version(const AssemblyReport& report);
-
 /// Whether there is an error among them.
 bool has_errors(std::span<const Diagnostic> findings);
 

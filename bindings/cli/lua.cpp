@@ -38,11 +38,11 @@ int translate(Request request, const Asked& asked) {
     const std::optional<std::string> text = ptx_text(request);
     Results results(true);
     if (!text || (!is_ptx(*text) && !request.file.ends_with(".ptx"))) {
-        remark(fmt::format("wgrun: {} is no PTX: a text begins with .version", request.file));
+        remark(fmt::format("wgrun: {} is no PTX: a text begins with .version", request.name()));
         return Exit::not_assembled;
     }
     try {
-        const ForeignModule module(request.file == "-" ? "stdin" : request.file, *text);
+        const ForeignModule module(request.name(), *text);
         std::string name = asked.kernel;
         std::optional<LaunchFile> launch;
         if (!asked.launch.empty()) launch = launch_of(asked, module, name);
@@ -51,7 +51,7 @@ int translate(Request request, const Asked& asked) {
             throw ArgumentError(fmt::format("{}: `kernel` is missing: the text has {}", asked.launch,
                                             count_of(names.size(), "kernel")));
         const TranslatedText script = module.script(names, launch ? &launch->options : nullptr);
-        for (const std::string& said : script.remarks) remark(fmt::format("{}: {}", request.file, said));
+        for (const std::string& said : script.remarks) remark(fmt::format("{}: {}", request.name(), said));
         if (asked.out.empty()) {
             results.write(request.json ? as_json(script) : script.text);
             return results.finish() ? Exit::ok : Exit::failed;

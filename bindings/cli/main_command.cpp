@@ -85,7 +85,8 @@ void add_limit_options(CLI::App& app, Words& words) {
             ->check(CLI::Range(std::uint64_t{0}, most))
             ->group(group);
     };
-    add("--max-memory", words.memory, "MIB", "Memory of the Lua state");
+    add("--max-memory", words.memory, "MIB",
+        "Memory of the Lua state; none of the checker and the simulator");
     add("--max-instructions", words.instructions, "N", "Lua instructions");
     app.add_option("--max-seconds", words.seconds, "Time of the script and everything that it runs")
         ->type_name("S")

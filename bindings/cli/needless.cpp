@@ -7,8 +7,8 @@
 #include "bindings/cli/edges.hpp"
 #include "bindings/cli/silence.hpp"
 #include "bindings/lua/types.hpp"
-#include "diag/progress.hpp"
 #include "wgrun/needless.hpp"
+#include "wgrun/progress.hpp"
 
 namespace wgrun::cli {
 namespace needless_detail {

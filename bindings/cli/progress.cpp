@@ -68,11 +68,11 @@ ProgressLine::ProgressLine(bool wanted) {
     } catch (const std::system_error&) {
         return;
     }
-    Progress::set_listener(this);
+    set_progress_listener(this);
 }
 
 ProgressLine::~ProgressLine() {
-    Progress::set_listener(nullptr);
+    set_progress_listener(nullptr);
     const std::lock_guard lock(mutex_);
     erase();
     over_ = true;
@@ -93,7 +93,7 @@ void ProgressLine::watch() {
     std::unique_lock lock(mutex_);
     while (!over_changed_.wait_for(lock, pause, [this] { return over_; })) {
         const int known = terminal_columns(STDERR_FILENO);
-        const std::string text = progress_text(Progress::parts(), Clock::now(), (known > 0 ? known : 80) - 1);
+        const std::string text = progress_text(progress_parts(), Clock::now(), (known > 0 ? known : 80) - 1);
         if (text.empty()) continue;
         write("\r" + text + "\x1b[K");
         shown_ = true;

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "diag/progress.hpp"
+#include "diag/progress_listener.hpp"
 
 namespace wgrun::cli {
 
@@ -16,7 +16,7 @@ std::string progress_text(const std::vector<Progress::Part>& parts, std::chrono:
 
 /// While it lives, what lasts more than a second is shown on standard error, and gone again before anything
 /// else is printed. Only one at a time.
-class ProgressLine final : public Progress::Listener {
+class ProgressLine final : public ProgressListener {
   public:
     /// Shows nothing unless `wanted`, and where no thread can be made.
     explicit ProgressLine(bool wanted);

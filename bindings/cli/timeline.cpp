@@ -18,7 +18,7 @@ namespace {
 struct Options {
     std::string kernel;  ///< empty: any
     int launch = 1;      ///< the number of the launch
-    std::string svg, perfetto;
+    std::string svg, html, perfetto;
     double from = 0, to = 0;
     int columns = 80;
     bool both = false;
@@ -103,12 +103,13 @@ int show_timeline(const Request& request, const Options& options) {
         const std::string of =
             options.kernel.empty() ? "no kernel" : "no kernel called `" + options.kernel + "`";
         remark(work.launches == 0
-                   ? fmt::format("wgrun: {} launches {}", request.file, of)
-                   : fmt::format("wgrun: {} has {}, but no launch {}", request.file,
+                   ? fmt::format("wgrun: {} launches {}", request.name(), of)
+                   : fmt::format("wgrun: {} has {}, but no launch {}", request.name(),
                                  count_of(work.launches, "such launch", "such launches"), options.launch));
         return Exit::failed;
     }
     if (!save(options.svg, to_svg(work.timelines, options.from, options.to)) ||
+        !save(options.html, to_html(work.timelines, options.from, options.to)) ||
         !save(options.perfetto, to_chrome(work.timelines)))
         outcome.code = Exit::failed;
     results.write(request.json ? json_of(work.timelines) : text_of(work.timelines, options));
@@ -125,6 +126,7 @@ Command::Run declare(Arguments& arguments) {
     arguments.option("--to", options->to, "Show up to this cycle").unit("CYCLE");
     arguments.option("--columns", options->columns, "Width of the text").between(32, 1000).shows_default();
     arguments.option("--svg", options->svg, "Write the picture as an SVG file").unit("FILE");
+    arguments.option("--html", options->html, "Write the picture as a page of HTML").unit("FILE");
     arguments.option("--perfetto", options->perfetto, "Write trace events for ui.perfetto.dev").unit("FILE");
     arguments.flag("--both", options->both, "The model, and below it what the kernel notes when it runs");
     arguments.option("--clusters", options->clusters, "Of a run: how many clusters of the grid are noted")

@@ -37,7 +37,7 @@ if type(given) ~= "table" then
 end
 local tuning = wg.tuning(given)
 local place = tuning:place()
-local how = measure or tuning.how or (place == "sim" and "model" or "time")
+local how = tuning:measured_by(measure)
 describe(tuning.name, place, how == "model", place ~= "sim" and place ~= "none", tuning.cache ~= false,
   type(tuning.cache) == "string" and tuning.cache or "")
 for i = 1, #tuning.candidates do option(tuning:text(i)) end

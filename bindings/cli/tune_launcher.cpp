@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "bindings/cli/tune_worker.hpp"
-#include "diag/progress.hpp"
 #include "file/replacement.hpp"
 #include "gpu/process.hpp"
 #include "wgrun/count_of.hpp"
 #include "wgrun/diagnostic.hpp"
+#include "wgrun/progress.hpp"
 
 namespace wgrun::cli {
 namespace {

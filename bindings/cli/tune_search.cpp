@@ -10,8 +10,8 @@
 #include <memory>
 
 #include "bindings/cli/tune_worker.hpp"
-#include "diag/progress.hpp"
 #include "gpu/sha256.hpp"
+#include "wgrun/progress.hpp"
 
 namespace wgrun::cli {
 namespace {

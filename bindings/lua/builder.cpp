@@ -10,6 +10,7 @@
 #include "bindings/lua/limits.hpp"
 #include "bindings/lua/session.hpp"
 #include "bindings/lua/trace.hpp"
+#include "wgrun/call.hpp"
 #include "wgrun/nearest.hpp"
 
 namespace wgrun::lua {
@@ -94,11 +95,7 @@ int builder_special(lua_State* L) {
         });
     isa::Spelling full = spelling;
     full.form.set(isa::Field::sreg, *sreg);
-    const auto has_it = [&](const isa::Row& row) {
-        const isa::Choice* choice = row.find(isa::Field::sreg);
-        return choice != nullptr && choice->allows(*sreg);
-    };
-    if (std::ranges::none_of(full.op->rows, has_it)) full.op = isa::find("special.clock");
+    full.op = guarded(L, [&] { return &special_register(*sreg); });
     lua_settop(L, 1);
     return emit_from_lua(L, trace, full, 2);
 }

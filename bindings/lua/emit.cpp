@@ -10,6 +10,7 @@
 #include "bindings/lua/conditions.hpp"
 #include "bindings/lua/doc_instruction.hpp"
 #include "bindings/lua/trace.hpp"
+#include "wgrun/call.hpp"
 #include "wgrun/inline_ptx.hpp"
 #include "wgrun/rules.hpp"
 
@@ -21,16 +22,7 @@ using isa::Field;
 using isa::Instruction;
 using isa::OperandRule;
 /// The request of one call. Lives in a userdata, since reading the arguments calls Lua.
-struct Request {
-    const Instruction* op = nullptr;
-    isa::Form form;
-    std::vector<Operand> positional;
-    std::vector<Operand> operands;
-    std::vector<std::int64_t> offsets;  ///< of each address
-    /// In lists of registers: those of a list begin at its Operand::index, where a register is absent.
-    std::vector<Operand> numbers;
-    Reg guard;
-    bool guard_negated = false;
+struct Request : Call {
     Operand result;
     Where where;
 };
@@ -132,39 +124,11 @@ void read_operand(lua_State* L, const std::shared_ptr<Trace>& trace, Request& re
     }
 }
 
-const OperandRule* named_operand(const Instruction& op, std::string_view name) {
-    for (const OperandRule& rule : op.operands)
-        if (rule.by_name && rule.name == name) return &rule;
-    return nullptr;
-}
-
-[[noreturn]] void fail_option(lua_State* L, const Instruction& op, std::string_view key) {
-    fail(L, [&] {
-        const std::vector<std::string_view> legal = instruction_options(op);
-        std::string list;
-        for (std::string_view name : legal) list += (list.empty() ? "" : ", ") + std::string(name);
-        return "unknown option `" + std::string(key) + "` of " + std::string(op.name) + nearest(key, legal) +
-               " (legal: " + list + ")";
-    });
-}
-
 void read_field(lua_State* L, Request& request, Field field) {
     const std::optional<int> value = qualifier(L, -1, field);
     if (!value) {
         const ShortText got = describe(L, -1);
-        fail(L, [&] {
-            std::string legal;
-            for (const isa::Row& row : request.op->rows)
-                if (const isa::Choice* choice = row.find(field))
-                    for (int v : choice->values()) {
-                        const std::string text = isa::spelled(field, v);
-                        if (legal.size() < 80 && !text.empty() &&
-                            (", " + legal + ",").find(", " + text + ",") == std::string::npos)
-                            legal += (legal.empty() ? "" : ", ") + text;
-                    }
-            return std::string(request.op->name) + ": option `" + std::string(isa::to_string(field)) +
-                   "`: " + got.text + " is not legal (legal: " + legal + ")";
-        });
+        fail(L, [&] { return illegal_qualifier(*request.op, field, got.text); });
     }
     request.form.set(field, *value);
 }
@@ -184,13 +148,6 @@ void read_guard(lua_State* L, const std::shared_ptr<Trace>& trace, Request& requ
              [&] { return std::string(request.op->name) + ": `guard` and `guard_not` exclude each other"; });
     request.guard = box->reg;
     request.guard_negated = box->negated != negated;
-}
-
-bool is_address(const OperandRule& rule) { return !rule.by_name && (rule.kinds & OperandRule::address) != 0; }
-
-std::size_t addresses_of(const Instruction& op) {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(op.operands, [](const OperandRule& rule) { return is_address(rule); }));
 }
 
 /// A number of bytes, or one for each address; complete_step refuses one that does not fit.
@@ -239,7 +196,7 @@ void read_options(lua_State* L, const std::shared_ptr<Trace>& trace, Request& re
         else if (name == "offset" && takes_offset(op))
             read_offset(L, request);
         else
-            fail_option(L, op, name);
+            fail(L, [&] { return unknown_option(op, name); });
         lua_pop(L, 1);
     }
 }
@@ -251,113 +208,6 @@ bool is_option_table(lua_State* L, int index) {
     const bool list = !lua_isnil(L, -1);
     lua_pop(L, 1);
     return !list;
-}
-
-/// Assigns the positional operands to their places; destinations may be left out.
-void place_operands(Request& request) {
-    const Instruction& op = *request.op;
-    std::vector<std::size_t> places, sources;
-    std::size_t needed = 0;
-    for (std::size_t i = 0; i < op.operands.size(); ++i) {
-        const OperandRule& rule = op.operands[i];
-        if (rule.by_name) continue;
-        places.push_back(i);
-        if (rule.access == Access::out) continue;
-        sources.push_back(i);
-        if (!rule.fallback) ++needed;
-    }
-    const std::size_t given = request.positional.size();
-    const bool without_destination = given >= needed && given <= sources.size();
-    const std::vector<std::size_t>& where = without_destination ? sources : places;
-    if (given > where.size() || given < needed) {
-        std::string names, by_name;
-        for (std::size_t i : places) names += (names.empty() ? "" : ", ") + std::string(op.operands[i].name);
-        for (const OperandRule& rule : op.operands)
-            if (rule.by_name) by_name += (by_name.empty() ? "" : ", ") + std::string(rule.name) + " =";
-        if (given > where.size() && takes_offset(op) &&
-            request.positional.back().kind == Operand::Kind::number)
-            by_name += by_name.empty() ? "offset =" : ", offset =";
-        throw ArgumentError(std::string(op.name) + " takes " + (names.empty() ? "no operands" : names) +
-                                (sources.size() < places.size() ? " (the destination may be left out)" : "") +
-                                (by_name.empty() ? "" : ", and by name { " + by_name + " }") + "; " +
-                                std::to_string(given) + " given",
-                            std::string(op.summary));
-    }
-    for (std::size_t i = 0; i < given; ++i) request.operands[where[i]] = std::move(request.positional[i]);
-    std::size_t address = 0;
-    for (std::size_t i = 0; i < op.operands.size(); ++i) {
-        if (!is_address(op.operands[i])) continue;
-        Operand& operand = request.operands[i];
-        const std::int64_t offset = address < request.offsets.size() ? request.offsets[address] : 0;
-        ++address;
-        // [register + offset] or [buffer + offset]
-        if (operand.kind == Operand::Kind::param) operand.offset = offset;
-        if (operand.kind != Operand::Kind::reg && operand.kind != Operand::Kind::shared) continue;
-        if (operand.kind == Operand::Kind::reg) operand.index = -1;
-        operand.kind = Operand::Kind::address;
-        operand.offset = offset;
-    }
-}
-
-/// The type of a list's registers: that of one of them, or what the form says.
-isa::Type type_of_list(const Builder& builder, const Request& request, const OperandRule& rule,
-                       const Operand& list) {
-    for (const Reg reg : list.list)
-        if (reg) return builder.type_of(reg);
-    const bool typed = !takes_field(*request.op, Field::type) || request.form.has(Field::type);
-    if (typed && rule.type != nullptr) return rule.type(request.form);
-    throw ArgumentError(
-        fmt::format("{}, operand {}: a list of numbers alone has no type", request.op->name, rule.name),
-        "the type in the name, as in k:st_global_v4_f32");
-}
-
-/// Puts numbers in lists into registers: a list of PTX has registers alone.
-void place_numbers(const Trace& trace, Builder& builder, Request& request) {
-    if (request.numbers.empty()) return;
-    const Instruction& mov =
-        trace.simulated_only ? isa::simulated_only(*isa::find("mov")) : *isa::find("mov");
-    for (std::size_t i = 0; i < request.operands.size(); ++i) {
-        Operand& operand = request.operands[i];
-        const OperandRule& rule = request.op->operands[i];
-        if (operand.kind != Operand::Kind::list || operand.index < 0) continue;
-        auto number = static_cast<std::size_t>(std::exchange(operand.index, -1));
-        for (Reg& reg : operand.list) {
-            if (reg) continue;
-            if (rule.access != Access::in)
-                throw ArgumentError(
-                    fmt::format("{}, operand {}: a number is no destination", request.op->name, rule.name));
-            isa::Form form;
-            form.set(Field::type, static_cast<int>(type_of_list(builder, request, rule, operand)));
-            reg = builder.add(mov, form, {Operand(), request.numbers[number++]}).operands.front().reg;
-        }
-    }
-}
-
-/// A scalar access of f32 or f64 at the address of elements of another type.
-void check_pointee(const Trace& trace, const Request& request) {
-    if (!request.form.has(Field::type) || request.form.has(Field::vec)) return;
-    const auto type = static_cast<isa::Type>(request.form.get(Field::type));
-    if (type != isa::Type::f32 && type != isa::Type::f64) return;
-    for (const Operand& operand : request.operands) {
-        if (operand.kind != Operand::Kind::address || !operand.reg) continue;
-        const auto found = trace.pointees.find(operand.reg.id);
-        if (found == trace.pointees.end()) continue;
-        const std::string_view elements = to_string(found->second), wanted = isa::to_string(type);
-        if (elements == wanted || (found->second == Dtype::tf32 && type == isa::Type::f32)) continue;
-        const bool atomic = request.op->atomic, loads = request.op->operands.front().access == Access::out;
-        std::string fix;
-        if (atomic)
-            fix = fmt::format("an address of {} elements", wanted);
-        else if (found->second == Dtype::bf16 || found->second == Dtype::f16)
-            fix = loads ? fmt::format("k:cvt_f32_{}(k:ld_global_b16(address)) gives the value", elements)
-                        : fmt::format("k:st_global_b16(address, k:cvt_rn_{}_f32(x))", elements);
-        throw ArgumentError(fmt::format("{}: the address is that of {} elements, and {} are {}",
-                                        request.op->name, elements, wanted,
-                                        atomic  ? "combined with"
-                                        : loads ? "loaded"
-                                                : "stored"),
-                            fix);
-    }
 }
 
 /// As Builder::add, of numbers alone, from which no type follows.
@@ -392,23 +242,6 @@ void note_reads(Trace& trace, const Step& step) {
 }
 
 }  // namespace
-
-bool takes_field(const Instruction& op, Field field) {
-    return std::any_of(op.rows.begin(), op.rows.end(),
-                       [&](const isa::Row& row) { return row.find(field) != nullptr; });
-}
-
-bool takes_offset(const Instruction& op) { return addresses_of(op) > 0; }
-
-std::vector<std::string_view> instruction_options(const Instruction& op) {
-    std::vector<std::string_view> names{"guard", "guard_not"};
-    if (takes_offset(op)) names.emplace_back("offset");
-    for (int i = 0; i < isa::field_count; ++i)
-        if (takes_field(op, static_cast<Field>(i))) names.push_back(isa::to_string(static_cast<Field>(i)));
-    for (const OperandRule& rule : op.operands)
-        if (rule.by_name) names.push_back(rule.name);
-    return names;
-}
 
 std::optional<int> qualifier(lua_State* L, int index, Field field) {
     if (lua_type(L, index) == LUA_TSTRING) return isa::parse_value(field, string_argument(L, index));
@@ -445,8 +278,9 @@ int emit_from_lua(lua_State* L, const std::shared_ptr<Trace>& trace, const isa::
     const bool has_result = guarded(L, [&] {
         builder.at(request.where);
         place_operands(request);
-        place_numbers(*trace, builder, request);
-        check_pointee(*trace, request);
+        const Instruction& mov = *isa::find("mov");
+        place_numbers(request, builder, trace->simulated_only ? isa::simulated_only(mov) : mov);
+        check_pointee(request, trace->pointees);
         for (const Operand& operand : request.operands)
             if (operand.kind == Operand::Kind::number && !std::isnan(operand.real))
                 trace->last_number[operand.real] = trace->steps + 1;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <functional>
+#include <map>
+#include <string>
 
 #include "bindings/lua/userdata.hpp"
 #include "wgrun/rules.hpp"
@@ -62,6 +65,17 @@ int line_field(lua_State* L, int index) {
     const int line = static_cast<int>(lua_tointeger(L, -1));
     lua_pop(L, 1);
     return line;
+}
+
+/// Names of chunks, by what Lua makes of them in messages.
+using LongNames = std::map<std::string, std::string, std::less<>>;
+
+/// Null if the state has none. Allocates nothing: the error that is read may be that there is no memory.
+const LongNames* long_names(lua_State* L) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &kept_key<LongNames>);
+    const auto* names = test<LongNames>(L, -1);
+    lua_pop(L, 1);
+    return names;
 }
 
 // Parses a plain message of Lua's: "file:line: message".
@@ -264,6 +278,15 @@ void push_findings(lua_State* L, const std::vector<Diagnostic>& findings) {
     }
 }
 
+void remember_name(lua_State* L, const char* chunk) {
+    if (std::strlen(chunk) < LUA_IDSIZE) return;
+    if (luaL_loadbufferx(L, "", 0, chunk, "t") != LUA_OK) lua_error(L);
+    lua_Debug empty;
+    lua_getinfo(L, ">S", &empty);
+    auto& names = kept<LongNames>(L);
+    guarded(L, [&] { names.insert_or_assign(empty.short_src, chunk + 1); });
+}
+
 bool is_error(lua_State* L, int index) {
     if (lua_type(L, index) != LUA_TTABLE || lua_getmetatable(L, index) == 0) return false;
     luaL_getmetatable(L, error_class);
@@ -289,7 +312,13 @@ void read_finding(lua_State* L, int index, Diagnostic& finding) {
                             : lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, index));
             if (!has_text) size = std::strlen(text);
         }
-        guarded(L, [&] { read_message({text, size}, finding); });
+        const LongNames* const names = long_names(L);
+        guarded(L, [&] {
+            read_message({text, size}, finding);
+            if (names == nullptr) return;
+            const auto found = names->find(finding.where.file.view());
+            if (found != names->end()) finding.where.file = FileName(found->second);
+        });
         lua_settop(L, top);
         return;
     }

@@ -34,6 +34,10 @@ void read_finding(lua_State* L, int index, Diagnostic& finding);
 /// Reads all findings of the value that pcall caught: its `findings`, or itself.
 void read_findings(lua_State* L, int index, std::vector<Diagnostic>& findings);
 
+/// Notes the name of a chunk that is loaded, "@FILE" or "=NAME": messages of Lua's cut long names, and
+/// findings that are read from them have the whole name.
+void remember_name(lua_State* L, const char* chunk);
+
 /// True for a table with the metatable of error objects.
 bool is_error(lua_State* L, int index);
 

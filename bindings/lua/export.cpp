@@ -78,7 +78,7 @@ int kernel_export(lua_State* L) {
     lua_createtable(L, 0, 3);
     lua_createtable(L, static_cast<int>(written[0].files.size()), 0);
     for (std::size_t i = 0; i < written[0].files.size(); ++i) {
-        lua_pushlstring(L, written[0].files[i].data(), written[0].files[i].size());
+        lua_pushlstring(L, written[0].files[i].name.data(), written[0].files[i].name.size());
         lua_rawseti(L, -2, static_cast<lua_Integer>(i) + 1);
     }
     lua_setfield(L, -2, "files");

@@ -1,6 +1,8 @@
 // Services of the machine for the Lua half of the library that Lua's own libraries lack.
 #include <unistd.h>
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,9 +10,11 @@
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/limits.hpp"
 #include "bindings/lua/sandbox.hpp"
+#include "bindings/lua/session.hpp"
 #include "bindings/lua/stdlib.hpp"
 #include "bindings/lua/userdata.hpp"
 #include "wgrun/own_files.hpp"
+#include "wgrun/progress.hpp"
 
 namespace wgrun::lua {
 namespace {
@@ -64,7 +68,36 @@ int update_own(lua_State* L) {
 
 // native.on_terminal(): whether standard error is a terminal that the script may write to
 int on_terminal(lua_State* L) {
-    lua_pushboolean(L, isatty(STDERR_FILENO) != 0 && !limit_state(L).restricted);
+    lua_pushboolean(L, session(L).terminal && isatty(STDERR_FILENO) != 0 && !limit_state(L).restricted);
+    return 1;
+}
+
+/// A piece of work of a script of the library; null when it is over.
+struct Work {
+    std::unique_ptr<Progress> progress;
+};
+
+// The function that native.progress returns; upvalue: the work
+int count_done(lua_State* L) {
+    Work& work = *test<Work>(L, lua_upvalueindex(1));
+    if (lua_isnoneornil(L, 1))
+        work.progress.reset();
+    else if (work.progress != nullptr)
+        work.progress->done(static_cast<std::uint64_t>(integer_argument(L, 1)));
+    return 0;
+}
+
+// native.progress(what, total, unit): says to who watches that such work is in flight. Returns a function, to
+// be called with the number of what is done, and in the end with nothing.
+int progress(lua_State* L) {
+    const std::string_view what = string_argument(L, 1), unit = string_argument(L, 3);
+    const std::int64_t total = integer_argument(L, 2);
+    auto& work = held<Work>(L);
+    guarded(L, [&] {
+        work.progress = std::make_unique<Progress>(Progress::Is::around, std::string(what),
+                                                   static_cast<std::uint64_t>(total), std::string(unit));
+    });
+    lua_pushcclosure(L, count_done, 1);
     return 1;
 }
 
@@ -79,6 +112,8 @@ void push_host(lua_State* L) {
     lua_setfield(L, -2, "update_own");
     lua_pushcfunction(L, on_terminal);
     lua_setfield(L, -2, "on_terminal");
+    lua_pushcfunction(L, progress);
+    lua_setfield(L, -2, "progress");
 }
 
 }  // namespace wgrun::lua

@@ -111,6 +111,7 @@ void replace(lua_State* L, const char* name, lua_CFunction tracked) {
 void install_interrupt(lua_State* L) {
     luaL_checkstack(L, 4, nullptr);
     open_error(L);  // a script may be stopped before it requires wgrun
+    guard_handlers(L);
     if (lua_getglobal(L, LUA_COLIBNAME) == LUA_TTABLE) {
         replace(L, "resume", tracked_resume);
         replace(L, "wrap", tracked_wrap);
@@ -129,6 +130,7 @@ void watch_limits(lua_State* L) {
 
 void watch_cancellation(lua_State* L) {
     limit_state(L).cancellable = true;
+    guard_handlers(L);
     watch_limits(L);
 }
 

@@ -11,7 +11,6 @@ constexpr Option guarded_key[] = {
 constexpr auto run_keys = joined(launch_keys, guarded_key);
 constexpr Option measurement_keys[] = {
     {"rounds", "integer = 20", "the number of measured launches, 1 to 100000"},
-    {"flops", "number = 0", "the floating-point operations of a launch, for `tflops`"},
     {"against", "cublas?", "made by wg.cublas: measured in turn with the kernel, for comparison"}};
 constexpr auto time_keys = joined(launch_keys, measurement_keys);
 

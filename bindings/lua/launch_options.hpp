@@ -31,7 +31,10 @@ constexpr Option launch_keys[] = {
     {"block", "integer|table?", "the threads of a CTA, for a kernel of wg.ptx whose text leaves them open"},
     {"cluster", "integer|table?",
      "the CTAs of a cluster, for a kernel of wg.ptx whose text leaves them open"},
-    {"shared", "integer = 0", "bytes of dynamic shared memory, for a kernel of wg.ptx"}};
+    {"shared", "integer = 0", "bytes of dynamic shared memory, for a kernel of wg.ptx"},
+    {"flops", "number = 0",
+     "the floating-point operations of a launch, for the `tflops` of kernel:time; what measures nothing does "
+     "without them"}};
 /// The tensors of a launch.
 struct LaunchTensors {
     std::vector<std::shared_ptr<Tensor>> tensors;

@@ -148,9 +148,13 @@ void spend(lua_State* L, std::uint64_t parts) {
     });
 }
 
-void guard_globals(lua_State* L) {
+void guard_handlers(lua_State* L) {
     luaL_checkstack(L, 4, nullptr);
     wrap_global(L, "xpcall", guarded_xpcall);
+}
+
+void guard_globals(lua_State* L) {
+    guard_handlers(L);
     wrap_global(L, "setmetatable", guarded_setmetatable);
 }
 

@@ -50,6 +50,8 @@ bool out_of_time(LimitState& here);
 /// Counts `parts` more of the kernel that is being built. Raises at the limit of its size.
 void spend(lua_State* L, std::uint64_t parts);
 
+/// xpcall, whose handler would run without end where a script is stopped.
+void guard_handlers(lua_State* L);
 /// xpcall, setmetatable: see set_limits.
 void guard_globals(lua_State* L);
 

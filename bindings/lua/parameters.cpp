@@ -6,35 +6,18 @@
 #include "bindings/lua/map_options.hpp"
 #include "bindings/lua/options.hpp"
 #include "bindings/lua/trace.hpp"
+#include "wgrun/call.hpp"
 
 namespace wgrun::lua {
 namespace {
 
-struct ParamRequest {
+/// A parameter's name and type. Lives in a userdata.
+struct ParamRequest : ParamType {
     std::string name;
-    isa::Type type = isa::Type::u64;
-    std::optional<Dtype> pointee;
-    bool constant = false;
 };
 
-/// "const bf16*", "f32*", "u32"
-void parse_param_type(std::string_view text, ParamRequest& request) {
-    std::string_view rest = text;
-    if (rest.starts_with("const ")) request.constant = true, rest.remove_prefix(6);
-    if (rest.ends_with('*')) {
-        rest.remove_suffix(1);
-        request.pointee = dtype_named(rest);
-        return;
-    }
-    const auto type = isa::parse_type(rest);
-    using enum isa::Type;
-    constexpr std::array legal{u8, s8, u16, s16, u32, s32, f32, u64, s64, f64};
-    if (request.constant || !type || std::find(legal.begin(), legal.end(), *type) == legal.end())
-        throw ArgumentError("parameter type `" + std::string(text) +
-                            "`: expected a pointer such as `const bf16*` or `f32*`, or u32, s32, f32, u64, "
-                            "s64, f64, u16, s16, u8, "
-                            "s8");
-    request.type = *type;
+void read_param_type(std::string_view text, ParamRequest& request) {
+    static_cast<ParamType&>(request) = param_type(text);
 }
 
 // k:param(name, type): the parameter's value in a register
@@ -51,7 +34,7 @@ int builder_param(lua_State* L) {
             throw ArgumentError(
                 "parameter `" + std::string(name) + "`, `" + std::string(type) + "`: the name comes first",
                 "k:param(\"" + std::string(type) + "\", \"" + std::string(name) + "\")");
-        parse_param_type(type, request);
+        read_param_type(type, request);
         const int index = builder.param(request.name, request.type, request.pointee, request.constant);
         isa::Form form;
         form.set(isa::Field::type, request.type);
@@ -177,7 +160,7 @@ int builder_parameter(lua_State* L) {
         if (open) return builder.tensor_map(request.name, align);
         if (type.empty()) return builder.structure(request.name, bytes, align);
         if (type == "*") return builder.any_param(request.name);
-        parse_param_type(type, request);
+        read_param_type(type, request);
         return builder.param(request.name, request.type, request.pointee, request.constant);
     });
     push_object<ParameterBox>(L, [&] { return ParameterBox{trace, index}; });

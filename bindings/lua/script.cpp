@@ -22,8 +22,8 @@ void set_script_path(lua_State* L, const char* file) {
     lua_pop(L, 3);
 }
 
-void set_script_arguments(lua_State* L, const std::string& program, const std::string& file,
-                          const std::vector<std::string>& arguments) {
+void push_script_arguments(lua_State* L, const std::string& program, const std::string& file,
+                           const std::vector<std::string>& arguments) {
     lua_createtable(L, static_cast<int>(arguments.size()), 2);
     lua_pushstring(L, program.c_str());
     lua_rawseti(L, -2, -1);
@@ -33,7 +33,6 @@ void set_script_arguments(lua_State* L, const std::string& program, const std::s
         lua_pushlstring(L, arguments[i].data(), arguments[i].size());
         lua_rawseti(L, -2, static_cast<lua_Integer>(i) + 1);
     }
-    lua_setglobal(L, "arg");
 }
 
 namespace {
@@ -57,6 +56,13 @@ int load(lua_State* L) {
 // Of the errors of Lua's parser one, too many levels, calls the message handler of the call around it, which
 // expects that the error ends that call. Here there is none.
 int load_without_handler(lua_State* L, Loading loading) {
+    if (loading.file && *loading.file != nullptr) {
+        lua_pushfstring(L, "@%s", *loading.file);
+        remember_name(L, lua_tostring(L, -1));
+        lua_pop(L, 1);
+    } else if (!loading.file) {
+        remember_name(L, loading.name);
+    }
     lua_pushcfunction(L, load);
     lua_pushlightuserdata(L, &loading);
     const int called = lua_pcall(L, 1, 1, 0);
@@ -67,7 +73,7 @@ int load_without_handler(lua_State* L, Loading loading) {
     const char* name = loading.file ? *loading.file : loading.name + 1;
     lua_pop(L, 1);
     lua_pushfstring(L, "%s: too many blocks, tables or parentheses inside each other",
-                    name == nullptr ? "stdin" : name);
+                    name == nullptr ? unnamed_text : name);
     return status;
 }
 
@@ -108,7 +114,7 @@ int load_text(lua_State* L, std::string_view text, const char* name) {
 int load_script(lua_State* L, const char* file, const std::string* text) {
     if (text == nullptr) return load_without_handler(L, {file, {}, nullptr, LUA_OK});
     if (file == nullptr)
-        lua_pushliteral(L, "=(text)");
+        lua_pushfstring(L, "=%s", unnamed_text);
     else
         lua_pushfstring(L, "@%s", file);
     // A first line for the shell is not Lua; Lua's own file loader skips it, too.

@@ -11,16 +11,19 @@
 
 namespace wgrun::lua {
 
+/// What messages call a text without a name, and standard input.
+inline constexpr const char* unnamed_text = "stdin";
+
 /// Puts the folder of `file` at the beginning of package.path.
 void set_script_path(lua_State* L, const char* file);
 
-/// Sets the global `arg`: `program` at -1, `file` at 0, then the arguments.
-void set_script_arguments(lua_State* L, const std::string& program, const std::string& file,
-                          const std::vector<std::string>& arguments);
+/// Pushes a script's `arg`: `program` at -1, `file` at 0, then the arguments.
+void push_script_arguments(lua_State* L, const std::string& program, const std::string& file,
+                           const std::vector<std::string>& arguments);
 
 /// Pushes the script as a function: the contents of `file` (null is standard input), or `text` under the name
-/// of `file` ("(text)" where that is null). Returns the status of lua_load, or LUA_ERRFILE with errno if the
-/// file cannot be read; then the error is on the stack. Bytecode is refused.
+/// of `file` (unnamed_text where that is null). Returns the status of lua_load, or LUA_ERRFILE with errno if
+/// the file cannot be read; then the error is on the stack. Bytecode is refused.
 int load_script(lua_State* L, const char* file, const std::string* text);
 
 /// The same of a text, in a chunk called `name`.

@@ -35,6 +35,8 @@ void push_kernels(lua_State* L) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &kernels_key);
 }
 
+void set_kernels(lua_State* L) { lua_rawsetp(L, LUA_REGISTRYINDEX, &kernels_key); }
+
 void remember_kernel(lua_State* L, int index) {
     if (session(L).mode == Mode::run) return;
     index = lua_absindex(L, index);

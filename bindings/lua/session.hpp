@@ -34,5 +34,7 @@ void remember_kernel(lua_State* L, int index);
 
 /// Pushes the list of the kernels kept, in the order they were made.
 void push_kernels(lua_State* L);
+/// Pops a table, which becomes that list.
+void set_kernels(lua_State* L);
 
 }  // namespace wgrun::lua

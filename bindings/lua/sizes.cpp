@@ -108,6 +108,15 @@ const DeclaredSizes* push_sizes(lua_State* L, int index) {
     return sizes;
 }
 
+void name_size(Diagnostic& finding, std::string_view kernel, const DeclaredSizes& sizes,
+               const std::vector<std::int64_t>& values, std::uint64_t seed) {
+    finding.notes.push_back({sizes.where, "with " + text_of(sizes.ranges, values)});
+    FoundIn& launch = finding.launch.emplace(
+        FoundIn{.by = FoundIn::By::script, .kernel = std::string(kernel), .seed = seed});
+    for (std::size_t i = 0; i < values.size(); ++i)
+        launch.numbers.emplace_back(sizes.ranges[i].name, values[i]);
+}
+
 void push_size(lua_State* L, const std::vector<SizeRange>& ranges, const std::vector<std::int64_t>& values) {
     lua_createtable(L, 0, static_cast<int>(ranges.size()));
     for (std::size_t i = 0; i < ranges.size(); ++i) put_integer(L, ranges[i].name.c_str(), values[i]);

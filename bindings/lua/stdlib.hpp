@@ -16,7 +16,8 @@
 //   before_body(k, body), after_body(what, k, body, before)   see loop_body.hpp
 //   inline_ptx(k, what), simulated_only(k, whether)   see asm.hpp
 //   points_to(address, pointer)   says that `address` is of an element behind a pointer parameter
-//   cache_folder(name), read_own(path), update_own(path, change), on_terminal()   see host.cpp
+//   cache_folder(name), read_own(path), update_own(path, change), on_terminal(),
+//   progress(what, total, unit)   see host.cpp
 //   element_bytes[dtype], wgmma_k[dtype]   what number and layout know of types
 //   roofline                what limits a kernel (wgrun/chips.hpp)
 #pragma once

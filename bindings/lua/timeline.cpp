@@ -15,7 +15,7 @@ constexpr auto profile_keys = joined(launch_keys, profile_key);
 /// A timeline with its texts. Does not live in a C++ frame.
 struct Texts {
     Timeline timeline;
-    std::string text, svg, perfetto, json;
+    std::string text, svg, html, perfetto, json;
 };
 
 // What the prompt shows of a timeline, and print.
@@ -23,7 +23,7 @@ int timeline_tostring(lua_State* L) { return lua_getfield(L, 1, "text"), 1; }
 
 void push_timeline(lua_State* L, const Texts& texts) {
     const Timeline& timeline = texts.timeline;
-    lua_createtable(L, 0, 18);
+    lua_createtable(L, 0, 19);
     put_string(L, "source", to_string(timeline.source));
     put_integer(L, "dropped", static_cast<std::int64_t>(timeline.dropped));
     put_integer(L, "dropped_warps", static_cast<std::int64_t>(timeline.dropped_warps));
@@ -34,6 +34,7 @@ void push_timeline(lua_State* L, const Texts& texts) {
     if (timeline.source == Timeline::Source::model) put_number(L, "memory_busy", timeline.memory);
     put_string(L, "text", texts.text);
     put_string(L, "svg", texts.svg);
+    put_string(L, "html", texts.html);
     put_string(L, "perfetto", texts.perfetto);
     put_string(L, "json", texts.json);
     lua_createtable(L, static_cast<int>(timeline.verdict.size()), 0);
@@ -98,6 +99,7 @@ int timeline_by(lua_State* L, Kernel& kernel, Run& run, Make make) {
         texts.timeline = make(kernel, run);
         texts.text = to_text(texts.timeline);
         texts.svg = to_svg(texts.timeline);
+        texts.html = to_html(std::span(&texts.timeline, 1));
         texts.perfetto = to_chrome(std::span(&texts.timeline, 1));
         texts.json = to_json(texts.timeline);
     });
@@ -142,6 +144,7 @@ Computes the timeline of one cluster of a launch by a model of an H200's SM (doc
 @field requests table  a list of { what =, shared =, count =, units =, needed =, file =, line = }: requests of a line to memory, the sectors of 32 bytes (of shared memory: passes of its banks) that they take in all, and how many would do for their bytes
 @field text string  the picture as text, 80 columns wide
 @field svg string  the picture as SVG
+@field html string  a page of HTML with that
 @field perfetto string  trace events for ui.perfetto.dev
 @field json string  everything as JSON
 @example

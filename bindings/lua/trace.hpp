@@ -11,6 +11,7 @@
 #include "bindings/lua/literal.hpp"
 #include "bindings/lua/types.hpp"
 #include "bindings/lua/userdata.hpp"
+#include "wgrun/call.hpp"
 #include "wgrun/program.hpp"
 
 namespace wgrun::lua {
@@ -24,9 +25,9 @@ struct Trace {
     std::optional<Builder> builder;
     bool simulated_only =
         false;  ///< steps are for the simulator alone: the `meaning` of k:asm is being traced
-    std::map<std::uint32_t, Dtype> pointees;  ///< registers that hold addresses of elements of a parameter
-    std::uint64_t steps = 0;                  ///< instructions so far
-    std::vector<std::uint64_t> last_read;     ///< by register: `steps` of the last instruction that read it
+    Pointees pointees;
+    std::uint64_t steps = 0;               ///< instructions so far
+    std::vector<std::uint64_t> last_read;  ///< by register: `steps` of the last instruction that read it
     std::map<double, std::uint64_t> last_number;    ///< the same of numbers among the operands
     std::map<std::string, std::vector<Reg>> named;  ///< the script's latest names of registers
 };
@@ -105,15 +106,6 @@ const isa::Spelling& spelling_of(lua_State* L) {
         return &spelling;
     });
 }
-
-/// Whether a call takes the qualifier; whether it takes `offset`: bytes for its address, or a list of them
-/// for several addresses.
-bool takes_field(const isa::Instruction& op, isa::Field field);
-bool takes_offset(const isa::Instruction& op);
-
-/// The keys of a call's option table according to the record: guards, offset, qualifiers, operands given by
-/// name.
-std::vector<std::string_view> instruction_options(const isa::Instruction& op);
 
 /// The instruction that the function at `index`, a method of k, stands for; null for other functions.
 const isa::Instruction* instruction_of(lua_State* L, int index);

@@ -40,12 +40,7 @@ std::string text_of(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-struct Made {
-    Bundle bundle;
-    Exported exported;
-};
-
-Made make(const Export& wanted) {
+Exported make(const Export& wanted) {
     Kernel& kernel = *wanted.kernel;
     const std::optional<Kernel::TextLaunch> text = kernel.text_launch();  // which fits the program
     const Program& program = kernel.program();
@@ -59,8 +54,8 @@ Made make(const Export& wanted) {
     const std::span<const std::byte> image =
         cubin ? std::span(cubin->image) : std::as_bytes(std::span(ptx.text));
 
-    Made made;
-    auto& files = made.bundle.files;
+    Exported made;
+    auto& files = made.files;
     const auto add = [&](std::string_view ending, std::string content) {
         files.push_back({fmt::format("{}.{}", program.name(), ending), std::move(content)});
     };
@@ -69,13 +64,10 @@ Made make(const Export& wanted) {
     if (!text) add("cu", exporting::runtime::source(facts));
     add("h", exporting::driver::header(facts));
     add("c", exporting::driver::source(facts, image, !cubin));
-    made.bundle.manifest = {program.name() + ".json", exporting::manifest(facts, assembled, files)};
-
-    made.exported.name = program.name();
-    for (const exporting::File& file : files) made.exported.files.push_back(file.name);
-    made.exported.files.push_back(made.bundle.manifest.name);
-    if (assembled.report) made.exported.registers = assembled.report->registers;
-    made.exported.no_cubin = assembled.missing;
+    add("json", exporting::manifest(facts, assembled, files));
+    made.name = program.name();
+    if (assembled.report) made.registers = assembled.report->registers;
+    made.no_cubin = assembled.missing;
     return made;
 }
 
@@ -107,25 +99,33 @@ void check_launch_rule(const Program& program, const LaunchRule& rule) {
     if (program.cluster().y != 1 || program.cluster().z != 1) fail("clusters must extend along x only");
 }
 
-std::vector<Exported> export_kernels(std::span<const Export> kernels, const std::filesystem::path& folder) {
-    std::vector<Bundle> bundles;
+std::vector<Exported> exported(std::span<const Export> kernels) {
     std::vector<Exported> out;
     for (const Export& wanted : kernels) {
         const std::string& name = wanted.kernel->program().name();
         const auto same = std::ranges::find(out, name, &Exported::name);
         if (same == out.end()) {
-            Made made = make(wanted);
-            bundles.push_back(std::move(made.bundle));
-            out.push_back(std::move(made.exported));
-        } else if (bundles[static_cast<std::size_t>(same - out.begin())].files.front().content !=
-                   wanted.kernel->ptx()) {
+            out.push_back(make(wanted));
+        } else if (same->files.front().content != wanted.kernel->ptx()) {
             throw ArgumentError(
                 fmt::format("two different kernels are called `{}`: their files would have the same names",
                             name),
                 "give each a name of its own");
         }
     }
+    return out;
+}
+
+void write_exported(std::span<const Exported> kernels, const std::filesystem::path& folder) {
+    std::vector<Bundle> bundles;
+    for (const Exported& kernel : kernels)
+        bundles.push_back({std::span(kernel.files).first(kernel.files.size() - 1), kernel.files.back()});
     exporting::place(folder, bundles);
+}
+
+std::vector<Exported> export_kernels(std::span<const Export> kernels, const std::filesystem::path& folder) {
+    std::vector<Exported> out = exported(kernels);
+    write_exported(out, folder);
     return out;
 }
 

@@ -13,8 +13,8 @@ namespace wgrun::exporting {
 /// One kernel's files. `manifest` is the last to change; what the manifest that it replaces lists and `files`
 /// lacks is removed.
 struct Bundle {
-    std::vector<File> files;
-    File manifest;
+    std::span<const File> files;
+    const File& manifest;
 };
 
 /// Writes the bundles into `folder`, which is made when it is not there; its parent must exist. On failure

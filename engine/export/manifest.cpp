@@ -1,9 +1,13 @@
 #include "export/manifest.hpp"
 
-#include <fmt/format.h>
-
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "diag/json_writer.hpp"
 #include "gpu/sha256.hpp"
 #include "wgrun/version.hpp"
 
@@ -15,41 +19,68 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view format_name = "wgrun-export";
 constexpr int format_version = 1;
 
-Json argument_json(const Argument& argument) {
-    const Param& param = *argument.param;
-    Json out = {{"name", param.name}, {"c_name", argument.name}};
-    if (param.box) {
-        constexpr std::string_view swizzles[] = {"none", "32B", "64B", "128B"};
-        out["kind"] = "tensor_map";
-        out["type"] = to_string(param.box->dtype);
-        out["const"] = param.constant;
-        out["extents"] = argument.extents;
-        out["box"] = param.box->extents;
-        out["swizzle"] = swizzles[static_cast<std::size_t>(param.box->swizzle)];
-        out["outside"] = param.box->nan_fill ? "nan" : "zero";
-    } else if (param.pointee) {
-        out["kind"] = "pointer";
-        out["type"] = to_string(*param.pointee);
-        out["const"] = param.constant;
-    } else if (param.structure > 0) {
-        out["kind"] = "structure";
-        out["bytes"] = param.structure;
-        out["align"] = param.align();
-    } else {
-        out["kind"] = "scalar";
-        out["type"] = isa::to_string(param.type);
-    }
-    if (!argument.note.empty()) out["note"] = argument.note;
-    return out;
+void add(JsonWriter& out, std::string_view name, const std::vector<std::int64_t>& numbers) {
+    out.key(name);
+    out.begin('[');
+    for (const std::int64_t number : numbers) out.value(number);
+    out.end(']');
 }
 
-Json grid_json(const std::optional<LaunchRule::Tiles>& rule) {
-    if (!rule) return {{"rule", "caller"}};
-    return {{"rule", "persistent_tiles"},
-            {"rows", rule->rows},
-            {"columns", rule->columns},
-            {"tile", {rule->m, rule->n}},
-            {"parts", rule->parts}};
+void add_flag(JsonWriter& out, std::string_view name, bool value) {
+    out.key(name);
+    out.verbatim(value ? "true" : "false");
+}
+
+template <class Number>
+void add_known(JsonWriter& out, std::string_view name, const std::optional<Number>& value) {
+    out.key(name);
+    out.verbatim(value ? std::to_string(*value) : "null");
+}
+
+void add_argument(JsonWriter& out, const Argument& argument) {
+    const Param& param = *argument.param;
+    out.begin('{');
+    out.member("name", param.name);
+    out.member("c_name", argument.name);
+    if (param.box) {
+        constexpr std::string_view swizzles[] = {"none", "32B", "64B", "128B"};
+        out.member("kind", std::string_view("tensor_map"));
+        out.member("type", to_string(param.box->dtype));
+        add_flag(out, "const", param.constant);
+        out.key("extents");
+        out.begin('[');
+        for (const std::string& extent : argument.extents) out.value(extent);
+        out.end(']');
+        add(out, "box", param.box->extents);
+        out.member("swizzle", swizzles[static_cast<std::size_t>(param.box->swizzle)]);
+        out.member("outside", std::string_view(param.box->nan_fill ? "nan" : "zero"));
+    } else if (param.pointee) {
+        out.member("kind", std::string_view("pointer"));
+        out.member("type", to_string(*param.pointee));
+        add_flag(out, "const", param.constant);
+    } else if (param.structure > 0) {
+        out.member("kind", std::string_view("structure"));
+        out.member("bytes", param.structure);
+        out.member("align", param.align());
+    } else {
+        out.member("kind", std::string_view("scalar"));
+        out.member("type", isa::to_string(param.type));
+    }
+    if (!argument.note.empty()) out.member("note", argument.note);
+    out.end('}');
+}
+
+void add_grid(JsonWriter& out, const std::optional<LaunchRule::Tiles>& rule) {
+    out.key("grid");
+    out.begin('{');
+    out.member("rule", std::string_view(rule ? "persistent_tiles" : "caller"));
+    if (rule) {
+        out.member("rows", rule->rows);
+        out.member("columns", rule->columns);
+        add(out, "tile", {rule->m, rule->n});
+        out.member("parts", rule->parts);
+    }
+    out.end('}');
 }
 
 }  // namespace
@@ -57,35 +88,46 @@ Json grid_json(const std::optional<LaunchRule::Tiles>& rule) {
 std::string manifest(const Facts& facts, const Assembled& assembled, const std::vector<File>& files) {
     const Program& program = facts.program;
     const Dim3 cluster = program.cluster();
-    Json out = {{"format", format_name},
-                {"format_version", format_version},
-                {"wgrun", WGRUN_VERSION},
-                {"script", facts.script},
-                {"name", program.name()},
-                {"target", sm_90a.name},
-                {"ptx_version", facts.ptx_version},
-                {"threads", program.threads()},
-                {"cluster", {cluster.x, cluster.y, cluster.z}},
-                {"non_portable_cluster", facts.launch.non_portable_cluster},
-                {"overlaps_previous", facts.launch.overlaps_previous},
-                {"shared_bytes", facts.launch.shared_bytes},
-                {"grid", grid_json(facts.rule.tiles)}};
-    if (facts.entry != program.name()) out["entry"] = facts.entry;
-    out["arguments"] = Json::array();
-    for (const Argument& argument : facts.arguments) out["arguments"].push_back(argument_json(argument));
-    out["registers"] = nullptr;
-    out["spill_bytes"] = nullptr;
+    JsonWriter out;
+    out.begin('{');
+    out.member("format", format_name);
+    out.member("format_version", format_version);
+    out.member("wgrun", std::string_view(WGRUN_VERSION));
+    out.member("script", facts.script);
+    out.member("name", program.name());
+    out.member("target", sm_90a.name);
+    out.member("ptx_version", facts.ptx_version);
+    out.member("threads", program.threads());
+    add(out, "cluster", {cluster.x, cluster.y, cluster.z});
+    add_flag(out, "non_portable_cluster", facts.launch.non_portable_cluster);
+    add_flag(out, "overlaps_previous", facts.launch.overlaps_previous);
+    out.member("shared_bytes", facts.launch.shared_bytes);
+    add_grid(out, facts.rule.tiles);
+    if (facts.entry != program.name()) out.member("entry", facts.entry);
+    out.key("arguments");
+    out.begin('[');
+    for (const Argument& argument : facts.arguments) add_argument(out, argument);
+    out.end(']');
+    std::optional<int> registers, spilled;
     if (assembled.report) {
-        out["registers"] = assembled.report->registers;
-        out["spill_bytes"] = assembled.report->spill_store_bytes;
+        registers = assembled.report->registers;
+        spilled = assembled.report->spill_store_bytes;
     }
-    if (!assembled.missing.empty()) out["no_cubin"] = assembled.missing;
-    out["files"] = Json::array();
-    for (const File& file : files)
-        out["files"].push_back(
-            {{"name", file.name}, {"bytes", file.content.size()}, {"sha256", gpu::sha256(file.content)}});
-    // A file name may hold any bytes.
-    return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    add_known(out, "registers", registers);
+    add_known(out, "spill_bytes", spilled);
+    if (!assembled.missing.empty()) out.member("no_cubin", assembled.missing);
+    out.key("files");
+    out.begin('[');
+    for (const File& file : files) {
+        out.begin('{');
+        out.member("name", file.name);
+        out.member("bytes", file.content.size());
+        out.member("sha256", gpu::sha256(file.content));
+        out.end('}');
+    }
+    out.end(']');
+    out.end('}');
+    return out.take() + "\n";
 }
 
 std::optional<std::vector<Listed>> files_of_manifest(std::string_view text) {

@@ -7,14 +7,11 @@
 #include <vector>
 
 #include "export/facts.hpp"
+#include "wgrun/export.hpp"
 
 namespace wgrun::exporting {
 
-/// A file of an export: its name within the folder and what is in it.
-struct File {
-    std::string name;
-    std::string content;
-};
+using File = ExportedFile;
 
 /// The figures of ptxas for the kernel, or why there are none.
 struct Assembled {

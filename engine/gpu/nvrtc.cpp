@@ -9,11 +9,11 @@
 #include <filesystem>
 #include <utility>
 
-#include "diag/progress.hpp"
 #include "gpu/cache.hpp"
 #include "gpu/compile.hpp"
 #include "gpu/nvrtc_process.hpp"
 #include "gpu/worker_process.hpp"
+#include "wgrun/progress.hpp"
 
 namespace wgrun::gpu {
 

@@ -5,10 +5,10 @@
 #include <fstream>
 #include <iterator>
 
-#include "diag/progress.hpp"
 #include "gpu/cache.hpp"
 #include "gpu/compile.hpp"
 #include "gpu/process.hpp"
+#include "wgrun/progress.hpp"
 
 namespace wgrun::gpu {
 

@@ -177,4 +177,11 @@ std::vector<std::vector<std::int64_t>> all_sizes(std::span<const SizeRange> rang
     return out;
 }
 
+std::string text_of(std::span<const SizeRange> ranges, std::span<const std::int64_t> values) {
+    std::string out;
+    for (std::size_t i = 0; i < ranges.size(); ++i)
+        out += fmt::format("{}{} = {}", i == 0 ? "" : ", ", ranges[i].name, values[i]);
+    return out;
+}
+
 }  // namespace wgrun

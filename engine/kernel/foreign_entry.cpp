@@ -59,7 +59,7 @@ std::vector<Where> ForeignEntry::lines() const {
     const std::string& text = module_->text();
     std::vector<Where> out;
     const Where first = Where::at(module_->file, 1);
-    const auto count = std::ranges::count(text, '\n') + 1;
+    const auto count = std::ranges::count(text, '\n') + (text.ends_with('\n') ? 0 : 1);
     for (std::ptrdiff_t i = 1; i <= count; ++i) out.push_back({first.file, static_cast<int>(i)});
     return out;
 }

@@ -6,12 +6,12 @@
 #include <cstring>
 #include <utility>
 
-#include "diag/progress.hpp"
 #include "kernel/arguments.hpp"
 #include "kernel/assembler_notes.hpp"
 #include "kernel/launch_spec.hpp"
 #include "kernel/message_buffer.hpp"
 #include "wgrun/device_tensor.hpp"
+#include "wgrun/progress.hpp"
 
 namespace wgrun {
 namespace {

@@ -164,54 +164,62 @@ std::vector<Diagnostic> Kernel::check(const HostLaunch& launch) {
     return findings;
 }
 
+namespace {
+
 /// What the text of a compiler leaves open, this launch tells: sizes, and the types of pointers.
-void Kernel::State::fit(const HostLaunch& launch) {
-    RunOptions options;
-    options.block = launch.block;
-    options.cluster = launch.cluster;
-    options.shared = launch.shared;
-    std::vector<Tensor> tensors;
-    tensors.reserve(launch.args.size());
+HostRun left_open(const HostLaunch& launch) {
+    HostRun out;
+    out.options.block = launch.block;
+    out.options.cluster = launch.cluster;
+    out.options.shared = launch.shared;
+    out.tensors.reserve(launch.args.size());
     for (const HostArgument& argument : launch.args) {
-        options.args.emplace_back(std::int64_t{0});
+        out.options.args.emplace_back(std::int64_t{0});
         const auto* pointer = std::get_if<HostPointer>(&argument);
-        if (!source.entry() || pointer == nullptr) continue;
+        if (pointer == nullptr || pointer->address == 0) continue;
         // Its type alone matters here: the memory may be a device's.
-        tensors.push_back(Tensor::wrap(pointer->dtype.value_or(Dtype::u8), {1},
-                                       reinterpret_cast<void*>(pointer->address), nullptr));
-        options.args.back() = &tensors.back();
+        out.tensors.push_back(Tensor::wrap(pointer->dtype.value_or(Dtype::u8), {1},
+                                           reinterpret_cast<void*>(pointer->address), nullptr));
+        out.options.args.back() = &out.tensors.back();
     }
-    fit(options);
+    return out;
 }
 
-void Kernel::simulate(const HostSimulation& launch) {
-    state_->fit(launch);
-    check_arguments(program(), launch);
-    std::vector<Tensor> tensors;
-    tensors.reserve(launch.args.size());
-    RunOptions run;
+}  // namespace
+
+void Kernel::State::fit(const HostLaunch& launch) { fit(left_open(launch).options); }
+
+HostRun run_of(Kernel& kernel, const HostSimulation& launch) {
+    kernel.fit(left_open(launch).options);
+    const Program& program = kernel.program();
+    check_arguments(program, launch);
+    HostRun out;
+    out.tensors.reserve(launch.args.size());
     for (std::size_t i = 0; i < launch.args.size(); ++i) {
         if (const auto* pointer = std::get_if<HostPointer>(&launch.args[i])) {
-            tensors.push_back(wrap(program(), i, *pointer));
-            run.args.emplace_back(&tensors.back());
+            out.tensors.push_back(wrap(program, i, *pointer));
+            out.options.args.emplace_back(&out.tensors.back());
         } else if (const auto* integer = std::get_if<std::int64_t>(&launch.args[i])) {
-            run.args.emplace_back(*integer);
+            out.options.args.emplace_back(*integer);
         } else {
-            run.args.emplace_back(std::get<double>(launch.args[i]));
+            out.options.args.emplace_back(std::get<double>(launch.args[i]));
         }
     }
-    run.grid = launch.grid;
-    run.block = launch.block;
-    run.cluster = launch.cluster;
-    run.shared = launch.shared;
-    run.backend = Backend::sim;
-    run.seed = launch.seed;
-    run.numerics = launch.numerics;
-    run.unchecked = launch.unchecked;
-    run.stop = launch.stop;
-    run.simulation = launch.limits;
-    this->run(run);
+    out.options.grid = launch.grid;
+    out.options.block = launch.block;
+    out.options.cluster = launch.cluster;
+    out.options.shared = launch.shared;
+    out.options.backend = Backend::sim;
+    out.options.seed = launch.seed;
+    out.options.numerics = launch.numerics;
+    out.options.unchecked = launch.unchecked;
+    out.options.stop = launch.stop;
+    out.options.simulation = launch.limits;
+    out.options.isolation = gpu::Isolation::process;  // the host's
+    return out;
 }
+
+void Kernel::simulate(const HostSimulation& launch) { run(run_of(*this, launch).options); }
 
 void Kernel::launch(const HostLaunch& launch) {
     const Backend backend = gpu_backend(launch.backend);

@@ -95,6 +95,17 @@ const std::string& Kernel::ptx() {
 }
 
 const std::string& Kernel::cuda() { return state_->lawful().cuda(); }
+
+const std::vector<Where>& Kernel::ptx_lines() {
+    ptx();
+    return state_->now().texts.ptx_lines();
+}
+
+const std::vector<Where>& Kernel::cuda_lines() {
+    cuda();
+    return state_->now().texts.cuda_lines();
+}
+
 const std::string& Kernel::ptx_with_lines() { return state_->lawful().ptx_with_lines(); }
 const std::string& Kernel::cuda_with_lines() { return state_->lawful().cuda_with_lines(); }
 const std::string& Kernel::guarded_ptx() { return state_->lawful().guarded_ptx(); }

@@ -7,6 +7,7 @@
 #include "kernel/errors.hpp"
 #include "kernel/granted.hpp"
 #include "kernel/synthetic.hpp"
+#include "wgrun/progress.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun {
@@ -26,12 +27,15 @@ bool keeps_a_run(const FindingSet& findings) {
 }  // namespace
 
 const std::vector<Diagnostic>& KernelChecks::laws() {
-    if (!laws_) laws_ = source_.laws(*lowered_);
+    if (laws_) return *laws_;
+    const Progress progress(Progress::Is::work, program().name() + ": its check");
+    laws_ = source_.laws(*lowered_);
     return *laws_;
 }
 
 const std::vector<Diagnostic>& KernelChecks::findings() {
     if (findings_) return findings_->list();
+    const Progress progress(Progress::Is::work, program().name() + ": its check");
     findings_ = FindingSet(laws());
     if (source_.made() == check::Made::by_author && keeps_a_run(*findings_))
         findings_->add_all(found_in_every_launch(program(), check::Made::by_author));
@@ -64,6 +68,7 @@ void KernelChecks::look_at_data(const std::vector<Argument>& args) {
 }
 
 void KernelChecks::prove(const Assumptions& given) {
+    const Progress progress(Progress::Is::work, this->program().name() + ": what is proved of it");
     const Program program = with_numbers(this->program(), given);
     if (!given.numbers.empty()) {
         std::vector<Diagnostic> found = check::check(program, source_.made());

@@ -33,9 +33,15 @@ const std::vector<Where>& KernelTexts::ptx_lines() const {
 }
 
 const std::string& KernelTexts::cuda() {
-    if (cuda_.empty()) cuda_ = emit::cuda(*printing()).text;
+    if (cuda_.empty()) {
+        emit::Text text = emit::cuda(*printing());
+        cuda_ = std::move(text.text);
+        cuda_lines_ = std::move(text.lines);
+    }
     return cuda_;
 }
+
+const std::vector<Where>& KernelTexts::cuda_lines() const { return cuda_lines_; }
 
 const std::string& KernelTexts::ptx_with_lines() {
     if (source_.entry()) return source_.entry()->text();

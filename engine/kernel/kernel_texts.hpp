@@ -19,8 +19,9 @@ class KernelTexts {
 
     /// PTX; of a kernel that was read from PTX, the text that it was read from.
     const std::string& ptx();
-    const std::vector<Where>& ptx_lines() const;  ///< as in emit::Text
+    const std::vector<Where>& ptx_lines() const;  ///< as in emit::Text; of the last ptx()
     const std::string& cuda();
+    const std::vector<Where>& cuda_lines() const;  ///< of the last cuda()
     const std::string& ptx_with_lines();
     const std::string& cuda_with_lines();
     const std::string& guarded_ptx();
@@ -30,7 +31,7 @@ class KernelTexts {
     const KernelSource& source_;
     std::shared_ptr<const Program> program_, printing_;
     std::string ptx_, cuda_, lined_ptx_, lined_cuda_, guarded_ptx_, guarded_cuda_;
-    std::vector<Where> ptx_lines_;
+    std::vector<Where> ptx_lines_, cuda_lines_;
 };
 
 }  // namespace wgrun

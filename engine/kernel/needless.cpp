@@ -10,7 +10,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "diag/progress.hpp"
 #include "emit/emit.hpp"
 #include "flow/graph.hpp"
 #include "isa/awaited.hpp"
@@ -22,6 +21,7 @@
 #include "sim/observer.hpp"
 #include "wgrun/count_of.hpp"
 #include "wgrun/finding_set.hpp"
+#include "wgrun/progress.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun {

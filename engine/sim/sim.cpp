@@ -13,11 +13,11 @@
 #include <optional>
 #include <thread>
 
-#include "diag/progress.hpp"
 #include "sim/cluster.hpp"
 #include "sim/executed.hpp"
 #include "wgrun/cancellation.hpp"
 #include "wgrun/count_of.hpp"
+#include "wgrun/progress.hpp"
 #include "wgrun/target.hpp"
 
 namespace wgrun::sim {

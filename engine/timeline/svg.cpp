@@ -191,4 +191,15 @@ std::string to_svg(const Timeline& timeline, double from, double to) {
     return to_svg(std::span(&timeline, 1), from, to);
 }
 
+std::string to_html(std::span<const Timeline> timelines, double from, double to) {
+    const std::string title = timelines.empty() ? std::string() : escape::xml(timelines.front().kernel);
+    return fmt::format(
+               "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>{}: timeline</title>\n"
+               "<style>:root{{color-scheme:light "
+               "dark}}body{{margin:0}}svg{{max-width:100%;height:auto}}</style>"
+               "\n",
+               title) +
+           to_svg(timelines, from, to) + "</html>\n";
+}
+
 }  // namespace wgrun

@@ -7,11 +7,11 @@
 #include <numeric>
 
 #include "check/pressure.hpp"
-#include "diag/progress.hpp"
 #include "kernel/errors.hpp"
 #include "timeline/measured.hpp"
 #include "timeline/verdict.hpp"
 #include "wgrun/count_of.hpp"
+#include "wgrun/progress.hpp"
 
 namespace wgrun {
 namespace {

@@ -124,6 +124,8 @@ Timestamps timestamps_of(Kernel& kernel, const ProfileOptions& options) {
     RunOptions run = static_cast<const RunOptions&>(options);
     run.backend = backend;
     run.unchecked = true;  // the kernel itself has been checked
+    // What a text of PTX left open, the kernel's program has from this launch.
+    run.block.reset(), run.cluster.reset(), run.shared.reset();
     run.args.emplace_back(&buffer.memory());
     if (backend == Backend::sim) {
         out.source = Timeline::Source::steps;

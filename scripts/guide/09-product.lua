@@ -58,7 +58,6 @@ for j = 0, N - 1 do norms[j] = wg.dot(B, j * K, 1, B, j * K, 1, K) end
 local out = wg.full("s64", { M }, 0x7FFFFF0000000000) -- no distance is as large
 
 local launch = loop:launch(nearest, A, B)        -- the grid, and the arguments for loop:parameters
-launch.flops = nil
 for _, more in ipairs { norms, out } do launch.args[#launch.args + 1] = more end
 local backend = nearest:run(launch)
 if backend == "none" then return end             -- wgrun check, ptx and cuda trace kernels without running them

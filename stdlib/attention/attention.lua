@@ -191,7 +191,7 @@ end
 --- @param options table?
 --- @options attention:launch
 --- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts (`splits`)
---- @options kernel:run without grid, args
+--- @options kernel:run without grid, args, flops
 --- @return string  the back end that ran it
 --- @see attention:launch
 function attention:run(Q, K, V, O, run) return self.kernel:run(launch_with("attention:run", self, Q, K, V, O, run)) end
@@ -204,7 +204,7 @@ function attention:run(Q, K, V, O, run) return self.kernel:run(launch_with("atte
 --- @param options table?
 --- @options attention:launch
 --- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts (`splits`)
---- @options kernel:prepare without grid, args
+--- @options kernel:prepare without grid, args, flops
 --- @return launch
 --- @see kernel:prepare
 function attention:prepare(Q, K, V, O, run)

@@ -191,13 +191,11 @@ end
 --- @param options table?
 --- @options gemm:launch
 --- @option grid integer|table?  the CTAs; by default one on each SM that finds work
---- @options kernel:run without grid, args
+--- @options kernel:run without grid, args, flops
 --- @return string  the back end that ran it
 --- @see gemm:launch
 function gemm:run(A, B, D, run)
-  local launch = launch_with("gemm:run", self, A, B, D, run)
-  launch.flops = nil
-  return self.kernel:run(launch)
+  return self.kernel:run(launch_with("gemm:run", self, A, B, D, run))
 end
 
 --- Prepares a launch that can be started many times, with its tensors on the device.
@@ -207,13 +205,11 @@ end
 --- @param options table?
 --- @options gemm:launch
 --- @option grid integer|table?  the CTAs; by default one on each SM that finds work
---- @options kernel:prepare without grid, args
+--- @options kernel:prepare without grid, args, flops
 --- @return launch
 --- @see kernel:prepare
 function gemm:prepare(A, B, D, run)
-  local launch = launch_with("gemm:prepare", self, A, B, D, run)
-  launch.flops = nil
-  return self.kernel:prepare(launch)
+  return self.kernel:prepare(launch_with("gemm:prepare", self, A, B, D, run))
 end
 
 --- Measures how long the product takes, and its TFLOPS.

@@ -86,7 +86,7 @@ end
 -- The options of a launch without those that only kernel:time takes.
 local function plain(launch)
   local out = arguments.merged(launch, {})
-  out.rounds, out.flops, out.against = nil, nil, nil
+  out.rounds, out.against = nil, nil
   return out
 end
 
@@ -168,6 +168,22 @@ function tuning:time(kernel, launch, i)
   end
   settings.rounds = self.rounds
   return kernel:time(settings).median_us
+end
+
+--- What measures the candidates: "model" where kernels run on the simulator, unless that is said.
+--- @param asked "time"|"model"?  in place of what the script says
+--- @return "time"|"model"
+function tuning:measured_by(asked) return asked or self.how or (self:place() == "sim" and "model" or "time") end
+
+--- The same, to be searched in another way.
+--- @param options table  `measure`, `rounds` and `cache`, each as of wg.tune; what is absent stays as it is
+--- @return tuning
+function tuning:with(changes)
+  local other = arguments.merged(self, {})
+  if changes.measure ~= nil then other.how = changes.measure end
+  if changes.rounds ~= nil then other.rounds = changes.rounds end
+  if changes.cache ~= nil then other.cache = changes.cache end
+  return setmetatable(other, tuning)
 end
 
 --- The device and the back end for which measurements are valid.

@@ -64,8 +64,8 @@ end
 ---   wgrun's cache folder
 --- @return table  the fastest options; those of wg.gemm can be given to it
 --- @return table  the report
---- @field results table  a list of { options, median_us, cached }, the fastest first
---- @field skipped table  a list of { options, reason }
+--- @field results table  a list of { options, median_us, cached, index }, the fastest first; index is the candidate's place
+--- @field skipped table  a list of { options, reason, index }
 --- @field cache string?  the path of the file
 --- @field cache_problem string?  why results are not kept
 --- @raise when no candidate works.
@@ -94,6 +94,7 @@ function wg.tune(opts)
     if not kept then report.cache_problem = problem end
   end
   local best, new
+  local done = native.progress("tune " .. tuning.name, #candidates, "candidates")
   for i, candidate in ipairs(candidates) do
     show(("tune %d/%d%s  %s"):format(
       i, #candidates, best and (", best %.1f us"):format(best) or "", written(candidate) or ""))
@@ -112,9 +113,11 @@ function wg.tune(opts)
         candidate = candidate,
       }
     else
-      report.skipped[#report.skipped + 1] = { options = candidate, reason = reason }
+      report.skipped[#report.skipped + 1] = { options = candidate, reason = reason, index = i }
     end
+    done(i)
   end
+  done()
   if #report.results == 0 then
     show()
     fail(("wg.tune: none of %d candidates works; the first: %s"):format(#candidates, report.skipped[1].reason))

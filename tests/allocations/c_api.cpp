@@ -23,6 +23,9 @@ constexpr const char* script_text = R"(
         local at = k:element(A, k:special "tid.x")
         k:st_global_f32(at, k:ld_global_f32(at) * f)
     end)
+    scale:sizes { n = { 1, 4 }, run = function()
+        scale:run { args = { wg.zeros("f32", { 32 }), 1.0 } }
+    end }
     local tile = wg.tile { dtype = "bf16", mn = 64, k = 64 }
     local unfenced = wg.kernel("unfenced", { threads = 128 }, function(k)
         local A = k:param("A", "const bf16*")
@@ -42,6 +45,16 @@ constexpr const char* script_text = R"(
     return { scale, unfenced, plan, t = wg.zeros("f32", { 4, 8 }) }
 )";
 
+constexpr const char* tuning_text = R"(
+    local wg = require "wgrun"
+    return wg.tuning { name = "k", space = { threads = { 32, 64 } }, build = function(options)
+        local kernel = wg.kernel("k", { threads = options.threads }, function(k)
+            k:st_global_f32(k:element(k:param("A", "f32*"), k:special "tid.x"), 1.0)
+        end)
+        return kernel, { args = { wg.zeros("f32", { 64 }) } }
+    end }
+)";
+
 float data[32];
 const std::int64_t shape[1] = {32};
 std::int64_t dl_shape[1] = {32};
@@ -56,6 +69,8 @@ struct Things {
     wgrun_tensor* tensor = nullptr;
     wgrun_findings* findings = nullptr;
     wgrun_verdicts* verdicts = nullptr;
+    wgrun_timeline* timeline = nullptr;
+    wgrun_files* files = nullptr;
     wgrun::dlpack::ManagedTensorVersioned versioned{};
     wgrun::dlpack::ManagedTensor managed{};
 
@@ -67,6 +82,9 @@ struct Things {
     wgrun_tensor* new_tensor = nullptr;
     wgrun_findings* new_findings = nullptr;
     wgrun_verdicts* new_verdicts = nullptr;
+    wgrun_timeline* new_timeline = nullptr;
+    wgrun_files* new_files = nullptr;
+    wgrun_tuning* new_tuning = nullptr;
     wgrun::dlpack::ManagedTensorVersioned* given_versioned = nullptr;
     wgrun::dlpack::ManagedTensor* given = nullptr;
 };
@@ -133,6 +151,9 @@ void open(Things& t) {
     require(wgrun_script_tensor(t.script, 0, &t.tensor), "tensor");
     require(wgrun_kernel_check(t.unfenced, nullptr, &t.findings), "findings");
     require(wgrun_kernel_verdicts(t.unfenced, &t.verdicts), "verdicts");
+    const wgrun_launch with = launch();
+    require(wgrun_kernel_timeline(t.kernel, &with, &t.timeline), "timeline");
+    require(wgrun_export(&t.kernel, 1, nullptr, &t.files), "files");
     t.managed.view = {data, {wgrun::dlpack::cpu, 0}, 1, {wgrun::dlpack::floating, 32, 1}, dl_shape, nullptr,
                       0};
     t.managed.deleter = [](wgrun::dlpack::ManagedTensor*) { ++deleted; };
@@ -151,6 +172,11 @@ int close(Things& t) {
     shut(t.new_tensor, wgrun_tensor_close);
     shut(t.new_findings, wgrun_findings_close);
     shut(t.new_verdicts, wgrun_verdicts_close);
+    shut(t.new_timeline, wgrun_timeline_close);
+    shut(t.new_files, wgrun_files_close);
+    shut(t.new_tuning, wgrun_tuning_close);
+    shut(t.timeline, wgrun_timeline_close);
+    shut(t.files, wgrun_files_close);
     shut(t.new_script, wgrun_script_close);
     shut(t.new_engine, wgrun_engine_close);
     shut(t.findings, wgrun_findings_close);
@@ -208,6 +234,18 @@ const Call calls[] = {
          t.new_engine = nullptr;
          const int status = wgrun_engine_open(&asked, &t.new_engine);
          return status != WGRUN_OK ? status : load(t.new_engine, "while true do end", &t.new_script);
+     }},
+    {"script_again",
+     [](Things& t) {
+         const char* const words[] = {"1"};
+         return wgrun_script_again(t.script, words, 1, &t.new_script);
+     }},
+    {"script_tune",
+     [](Things& t) {
+         auto how = sized<wgrun_tune_options>();
+         how.results = "";
+         const int status = t.new_script == nullptr ? load(t.engine, tuning_text, &t.new_script) : WGRUN_OK;
+         return status != WGRUN_OK ? status : wgrun_script_tune(t.new_script, &how, &t.new_tuning);
      }},
     {"script_warnings", [](Things& t) { return wgrun_script_warnings(t.script, &t.new_findings); }},
     {"script_count",
@@ -290,6 +328,66 @@ const Call calls[] = {
          const wgrun_launch with = launch();
          return wgrun_kernel_simulate(t.kernel, &with);
      }},
+    {"kernel_report",
+     [](Things& t) {
+         auto report = sized<wgrun_report>();
+         return wgrun_kernel_report(t.kernel, &report, &t.new_findings);
+     }},
+    {"kernel_source_map",
+     [](Things& t) {
+         const wgrun_place* lines = nullptr;
+         std::size_t count = 0;
+         return wgrun_kernel_source_map(t.kernel, WGRUN_CUDA_TEXT, &lines, &count);
+     }},
+    {"kernel_timeline",
+     [](Things& t) {
+         const wgrun_launch with = launch();
+         return wgrun_kernel_timeline(t.kernel, &with, &t.new_timeline);
+     }},
+    {"kernel_profile",
+     [](Things& t) {
+         wgrun_launch with = launch();
+         with.backend = WGRUN_SIM;
+         return wgrun_kernel_profile(t.kernel, &with, 0, 0, &t.new_timeline);
+     }},
+    {"timeline_info_get",
+     [](Things& t) {
+         auto info = sized<wgrun_timeline_info>();
+         return wgrun_timeline_info_get(t.timeline, &info);
+     }},
+    {"timeline_span_get",
+     [](Things& t) {
+         auto span = sized<wgrun_timeline_span>();
+         return wgrun_timeline_span_get(t.timeline, 0, &span);
+     }},
+    {"timeline_text",
+     [](Things& t) {
+         const char* text = nullptr;
+         return wgrun_timeline_text(t.timeline, WGRUN_TIMELINE_HTML, 0, 0, 0, &text, nullptr);
+     }},
+    {"export", [](Things& t) { return wgrun_export(&t.kernel, 1, nullptr, &t.new_files); }},
+    {"files_get",
+     [](Things& t) {
+         auto file = sized<wgrun_file>();
+         return wgrun_files_get(t.files, 0, &file);
+     }},
+    {"kernel_size",
+     [](Things& t) {
+         auto size = sized<wgrun_size>();
+         return wgrun_kernel_size(t.kernel, 0, &size);
+     }},
+    {"kernel_edge_sizes",
+     [](Things& t) {
+         const std::int64_t* values = nullptr;
+         std::size_t launches = 0;
+         return wgrun_kernel_edge_sizes(t.kernel, 0, &values, &launches);
+     }},
+    {"kernel_check_size",
+     [](Things& t) {
+         const std::int64_t values[] = {2};
+         return wgrun_kernel_check_size(t.kernel, values, 1, 0, &t.new_findings);
+     }},
+    {"progress_use", [](Things&) { return wgrun_progress_use(nullptr, nullptr); }},
     {"tensor_from_dlpack",
      [](Things& t) {
          return wgrun_tensor_from_dlpack(reinterpret_cast<DLManagedTensorVersioned*>(&t.versioned),

@@ -12,6 +12,9 @@ for code in 'while true do end' "$loop while true do pcall(f) end" "$loop pcall(
     "$loop xpcall(f, function() while true do end end)" \
     "$loop xpcall(f, function() error 'again' end)" \
     "$loop while true do xpcall(f, f) end" \
+    "$loop xpcall(error, f)" \
+    'local function h() return xpcall(error, h) end while true do h() end' \
+    'local function h() error(h) end while true do xpcall(error, h) end' \
     "$loop while true do pcall(function() local x <close> = setmetatable({}, { __close = f }) f() end) end" \
     "$loop setmetatable(_G, { __index = f }) while true do pcall(function() return x.y end) end" \
     "$loop local t = {} for i = 1, 100 do t[i] = i end while true do pcall(table.sort, t, f) end" \

@@ -21,6 +21,11 @@ check.equal(scale:run { grid = 2, args = { A, 2, 2 } }, "sim")
 check.equal(A:totable(), { 4, 8, 6 })
 check.equal(scale:run { grid = { 1, 1, 1 }, args = { wg.zeros("f32", { 0 }), 0, 1 } }, "sim") -- nothing to do
 
+-- What a product's `launch` gives goes to every kind of launch: only kernel:time makes use of `flops`.
+for _, how in ipairs { "run", "time", "prepare", "timeline", "profile" } do
+  check.equal(pcall(scale[how], scale, { args = { A, 3, 1 }, flops = 6.0 }), true, how)
+end
+
 -- Arguments: count, kind, dtype, range.
 refuses("kernel:run: expected a table of options, got nothing", function() scale:run() end)
 refuses("bad argument #1 to `run`: expected a kernel, got table (a method is called with a colon: object:method(...))", function() scale.run {} end)
@@ -105,7 +110,7 @@ thrice:start()
 thrice:download()
 check.equal(shared:totable(), { 6, 12, 18 })
 refuses("kernel scale takes 3 arguments (A, n, f), not 0", function() scale:prepare {} end)
-refuses("unknown option `flops` of kernel:prepare (legal: grid, args, backend...", function() scale:prepare { flops = 1 } end)
+refuses("unknown option `rounds` of kernel:prepare (legal: grid, args, backend...", function() scale:prepare { rounds = 1 } end)
 refuses("bad argument #1 to `start`: expected a prepared launch, got a kernel (a method is called with a colon: object:method(...))", function() ready.start(scale) end)
 local list = { wg.tensor("f32", { 1 }, { 1 }), 1, 2 }
 local kept = scale:prepare { args = list }

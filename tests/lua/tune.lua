@@ -34,7 +34,7 @@ local best, report = wg.tune(search)
 check.equal(best, { n = 10, name = 'a "name"\n' })
 check.equal(#report.results, 2)
 assert(report.results[1].median_us < report.results[2].median_us and not report.results[1].cached)
-check.equal(report.skipped[1], { options = { n = 0 }, reason = "nothing to do" })
+check.equal(report.skipped[1], { options = { n = 0 }, reason = "nothing to do", index = 2 })
 assert(report.skipped[2].reason:find("13B", 1, true), report.skipped[2].reason)
 check.equal(report.cache, path)
 check.equal(lines(), 3) -- a header and what was measured
@@ -112,7 +112,7 @@ local _, verified = wg.tune {
 }
 check.equal(#verified.results, 1)
 check.equal(verified.results[1].candidate, { n = 3 })
-check.equal(verified.skipped[1], { options = { n = 4 }, reason = "the result is wrong: six is right" })
+check.equal(verified.skipped[1], { options = { n = 4 }, reason = "the result is wrong: six is right", index = 2 })
 check.equal(verified.skipped[2].reason, "the result is wrong")
 
 -- What `wgrun tune` takes: candidates that are built one by one, and what tells one from another.

@@ -299,6 +299,15 @@ class Simulating(unittest.TestCase):
             self.assertEqual(len(others), 1)
         self.assertEqual(kernel.check(), [])
 
+    def test_a_cancellation_ends_handlers_of_errors(self):
+        loop = "function() while true do end end"
+        for text in (f"xpcall({loop}, {loop})", f"xpcall(error, {loop})", f"while true do xpcall(error, {loop}) end",
+                     f"coroutine.wrap(function() xpcall({loop}, {loop}) end)()"):
+            with wgrun.Cancellation() as cancellation:
+                threading.Timer(0.1, cancellation.request).start()
+                with self.assertRaises(wgrun.Interrupted):
+                    wgrun.loads(text)
+
     def test_errors_without_a_text(self):
         for code, message in (("error({})", "(error object is a table value)"), ("error()", "(error object is a nil value)")):
             with self.assertRaises(wgrun.ScriptError) as caught:

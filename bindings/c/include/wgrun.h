@@ -10,12 +10,13 @@
  *
  * Threads: an engine, with the scripts, kernels and plans that came from it, is used by one thread at a time (not always
  * the same one); a second call meanwhile, also from within one of its callbacks, returns WGRUN_BUSY. Different engines may
- * be used by different threads at once. Findings and verdicts never change, and may be read by any number of threads.
+ * be used by different threads at once. Findings, verdicts, timelines, files and tunings never change, and may be read by
+ * any number of threads.
  *
  * Stability: WGRUN_C_API_VERSION grows when something is added. Existing functions and values keep their meaning, structs
  * their layout; structs that begin with `size` may grow at their end, and the library reads and writes no more of one
  * than `size` says. Set `size` to sizeof the struct, and every member that you do not need to 0, the default, as the
- * INIT macros do. wgrun_argument never changes.
+ * INIT macros do. wgrun_argument, wgrun_place and wgrun_progress never change.
  *
  * Strings end with NUL and are UTF-8, as far as scripts are. Strings that the library returns live as long as the handle
  * that they were obtained from. docs/c_api.md has examples. */
@@ -29,7 +30,7 @@
 extern "C" {
 #endif
 
-#define WGRUN_C_API_VERSION 5
+#define WGRUN_C_API_VERSION 6
 
 #if defined(__GNUC__)
 #define WGRUN_API __attribute__((visibility("default")))
@@ -45,6 +46,9 @@ typedef struct wgrun_tensor wgrun_tensor;     /* host memory: another library's,
 typedef struct wgrun_findings wgrun_findings; /* what the checker, the simulator or an error reported */
 typedef struct wgrun_verdicts wgrun_verdicts; /* what is proved of a kernel */
 typedef struct wgrun_cancellation wgrun_cancellation; /* by which another thread ends a call */
+typedef struct wgrun_timeline wgrun_timeline; /* a run laid out in time */
+typedef struct wgrun_files wgrun_files;       /* kernels as files for programs without wgrun */
+typedef struct wgrun_tuning wgrun_tuning;     /* the candidates of a search, and how fast they are */
 
 /* ---- Statuses and errors -------------------------------------------------------------------------------------------- */
 
@@ -114,6 +118,27 @@ WGRUN_API int wgrun_cancellation_request(wgrun_cancellation *cancellation);
 WGRUN_API int wgrun_cancellation_use(wgrun_cancellation *cancellation);
 WGRUN_API int wgrun_cancellation_close(wgrun_cancellation *cancellation);
 
+/* ---- Progress -------------------------------------------------------------------------------------------------------
+ *
+ * A function of the host hears how far a call is that takes long: checks, verdicts, compiling, simulating, timelines,
+ * wgrun_script_tune. Since version 6. */
+
+/* A piece of work in flight. */
+typedef struct wgrun_progress {
+    const char *what; /* "tune fill", "scale on the simulator:" */
+    const char *unit; /* of done and total: "CTAs"; may be "" */
+    uint64_t done;
+    uint64_t total;   /* 0: nobody knows */
+    double seconds;   /* since it began */
+} wgrun_progress;
+
+/* `parts`: the pieces of work in flight, the outermost first; they are valid during the call. Called in the thread that
+ * works, at most every 100 ms, and not for what is over sooner. It must return, and not call the library. */
+typedef void (*wgrun_progress_function)(void *user, const wgrun_progress *parts, size_t count);
+
+/* From now on `tell` hears of all calls of the calling thread; NULL: nobody does. */
+WGRUN_API int wgrun_progress_use(wgrun_progress_function tell, void *user);
+
 /* ---- Findings ------------------------------------------------------------------------------------------------------- */
 
 enum wgrun_severity { WGRUN_NOTE = 0, WGRUN_WARNING = 1, WGRUN_ERROR = 2 };
@@ -170,7 +195,7 @@ WGRUN_API int wgrun_verdicts_close(wgrun_verdicts *verdicts);
 
 /* ---- PTX of other compilers ----------------------------------------------------------------------------------------- */
 
-/* Checks every kernel of a PTX text by the rules that need no launch. `name` is what findings call the text ("(text)" if
+/* Checks every kernel of a PTX text by the rules that need no launch. `name` is what findings call the text ("stdin" if
  * NULL). The result is that of `wgrun check --json`: {"findings": [...], "kernels": [{"name", "file", "line",
  * "instructions", "unread", "undecided", "verdicts"}]}; it lives until the thread's next call of this function. A text that
  * is no PTX has findings, too. Since version 4. */
@@ -240,7 +265,7 @@ WGRUN_API int wgrun_engine_interrupt(wgrun_engine *engine);
 
 typedef struct wgrun_source {
     size_t size;
-    const char *file;    /* the script's path; with `text`, what messages call it ("(text)" if NULL) */
+    const char *file;    /* the script's path; with `text`, what messages call it ("stdin" if NULL) */
     const char *text;    /* the script itself, instead of the file's contents */
     size_t length;       /* of `text`, in bytes */
     const char *const *arguments; /* its `...` and `arg` */
@@ -251,6 +276,11 @@ typedef struct wgrun_source {
  * WGRUN_NO_FILE, WGRUN_SCRIPT_FAILED, and the failures of kernels that it runs. A script that fails after it has made
  * kernels, because their results are missing (run_kernels is 0), is loaded nevertheless: wgrun_script_warnings. */
 WGRUN_API int wgrun_script_load(wgrun_engine *engine, const wgrun_source *source, wgrun_script **script);
+/* Runs the script once more in its Lua state, with other arguments: for many variants of one script, each of which costs
+ * less than a state of its own. Its globals are as they were before it ran first; modules that it has required stay as
+ * they are. The result has kernels of its own and is closed on its own; with those of the same state it counts as one for
+ * limits of memory and tensors. The failures of wgrun_script_load. Since version 6. */
+WGRUN_API int wgrun_script_again(wgrun_script *script, const char *const *arguments, size_t count, wgrun_script **again);
 WGRUN_API int wgrun_script_close(wgrun_script *script);
 WGRUN_API int wgrun_script_warnings(wgrun_script *script, wgrun_findings **findings);
 
@@ -414,6 +444,202 @@ WGRUN_API int wgrun_kernel_launch(wgrun_kernel *kernel, const wgrun_launch *laun
 /* Runs the kernel on the simulator with the caller's host memory, to its end. WGRUN_FOUND_ERRORS if the checker, or
  * the simulator during the run, found errors. */
 WGRUN_API int wgrun_kernel_simulate(wgrun_kernel *kernel, const wgrun_launch *launch);
+
+/* ---- Report ---------------------------------------------------------------------------------------------------------
+ *
+ * What this section and the following ones have is of version 6. They run no kernel on a device but where that is said,
+ * and end with WGRUN_LIMIT_REACHED after the engine's limit of milliseconds. */
+
+/* What the assembler says of a kernel: ptxas or, where there is none, the driver. The strings are valid until the next
+ * report of this handle. */
+typedef struct wgrun_report {
+    size_t size;
+    int threads;      /* of a CTA */
+    int registers;    /* of a thread */
+    int estimated;    /* the least that the program's values need, of 32 bits */
+    int spill_stores; /* bytes of a thread */
+    int spill_loads;
+    int ctas_per_sm;
+    int64_t static_shared; /* bytes of a CTA */
+    int64_t dynamic_shared;
+    const char *limited_by;        /* what keeps more CTAs out of an SM: "registers", "shared memory", "threads" or "CTAs" */
+    const char *assembler;         /* "ptxas"; else what the driver calls itself */
+    const char *assembler_version; /* of ptxas; else "" */
+    const char *json;              /* the kernel's entry of `wgrun report --json`: all of this, and the assembler's notes */
+} wgrun_report;
+
+/* `findings`: what the assembler's notes mean for the script; may be NULL. WGRUN_FOUND_ERRORS, WGRUN_NOT_COMPILED;
+ * WGRUN_NO_FILE or WGRUN_NO_DEVICE where there is no assembler. */
+WGRUN_API int wgrun_kernel_report(wgrun_kernel *kernel, wgrun_report *report, wgrun_findings **findings);
+
+/* ---- Source map ----------------------------------------------------------------------------------------------------- */
+
+enum wgrun_text { WGRUN_PTX_TEXT = 1, WGRUN_CUDA_TEXT = 2 };
+
+/* A line of a script. */
+typedef struct wgrun_place {
+    const char *file; /* NULL: none */
+    int line;         /* 0: none */
+} wgrun_place;
+
+/* Where each line of the kernel's PTX or CUDA C++ comes from: lines[0] is about the text's first line. Valid until the next
+ * such call with this handle. Of a kernel that was read from PTX each line of that is itself. WGRUN_FOUND_ERRORS. */
+WGRUN_API int wgrun_kernel_source_map(wgrun_kernel *kernel, int text, const wgrun_place **lines, size_t *count);
+
+/* ---- Timelines ------------------------------------------------------------------------------------------------------ */
+
+typedef struct wgrun_timeline_info {
+    size_t size;
+    const char *kernel;
+    const char *source;   /* "model" (of an H200's SM), "gpu", "simulator" */
+    double cycles;        /* of the SM, until the last CTA shown has ended; of the simulator: steps */
+    double microseconds;  /* model: of the launch, among others; gpu: of `cycles`; simulator: 0 */
+    double ghz;
+    double tensor_busy;   /* the share of the time, 0 to 1, in which the tensor core multiplies */
+    double memory_busy;   /* model: likewise bytes on their way to the SM */
+    int ctas;             /* that the SM runs in the launch; else those recorded */
+    int shown;            /* of these, in the timeline */
+    uint64_t dropped;     /* events for which there was no room */
+    uint64_t dropped_warps;
+    size_t row_count, span_count, request_count, verdict_count;
+} wgrun_timeline_info;
+
+typedef struct wgrun_timeline_row {
+    size_t size;
+    const char *name; /* "producer", "tensor core" */
+    int warp;         /* of the CTA; -1: an engine of the SM */
+    int exclusive;    /* 1: its spans do not overlap */
+} wgrun_timeline_row;
+
+typedef struct wgrun_timeline_span {
+    size_t size;
+    int row;
+    int line;         /* of `file` */
+    const char *kind; /* "work", "copies", ...: docs/timeline.md */
+    double begin, end; /* cycles */
+    const char *what; /* "full[2], phase 3" */
+    const char *file;
+} wgrun_timeline_span;
+
+/* The requests of a line to memory. */
+typedef struct wgrun_timeline_requests {
+    size_t size;
+    int shared;       /* 1: to shared memory */
+    int line;         /* of `file` */
+    const char *what; /* "ld.global" */
+    const char *file;
+    uint64_t count;
+    uint64_t units;   /* sectors of 32 bytes that they move, or passes of the banks */
+    uint64_t needed;  /* that would do for their bytes */
+} wgrun_timeline_requests;
+
+/* Runs one cluster of the launch on the simulator, with the caller's host memory, which then holds its results, and lays it
+ * out in time by the model of docs/timeline.md. WGRUN_FOUND_ERRORS; WGRUN_BAD_ARGUMENT for runs that are too long. */
+WGRUN_API int wgrun_kernel_timeline(wgrun_kernel *kernel, const wgrun_launch *launch, wgrun_timeline **timeline);
+
+/* Runs the launch on launch->backend, with host memory, with a build of the kernel that notes when its warps wait, copy and
+ * multiply. `clusters` of the grid are noted (0: 1), `events` of each warp (0: 4096). */
+WGRUN_API int wgrun_kernel_profile(wgrun_kernel *kernel, const wgrun_launch *launch, int clusters, int64_t events,
+                                   wgrun_timeline **timeline);
+
+WGRUN_API int wgrun_timeline_info_get(const wgrun_timeline *timeline, wgrun_timeline_info *info);
+WGRUN_API int wgrun_timeline_row_get(const wgrun_timeline *timeline, size_t index, wgrun_timeline_row *row);
+WGRUN_API int wgrun_timeline_span_get(const wgrun_timeline *timeline, size_t index, wgrun_timeline_span *span);
+WGRUN_API int wgrun_timeline_requests_get(const wgrun_timeline *timeline, size_t index, wgrun_timeline_requests *requests);
+/* What limits the kernel, the most important limit first. */
+WGRUN_API int wgrun_timeline_verdict(const wgrun_timeline *timeline, size_t index, const char **sentence);
+
+enum wgrun_timeline_format {
+    WGRUN_TIMELINE_TEXT = 1,     /* a row of characters for each warp and engine */
+    WGRUN_TIMELINE_SVG = 2,
+    WGRUN_TIMELINE_HTML = 3,     /* a page with the SVG */
+    WGRUN_TIMELINE_PERFETTO = 4, /* trace events for ui.perfetto.dev */
+    WGRUN_TIMELINE_JSON = 5      /* as `wgrun timeline --json` */
+};
+
+/* columns: of the text, 32 to 1000 (0: 80). from, to: the cycles that text and pictures show (both 0: all). `length` may be
+ * NULL. */
+WGRUN_API int wgrun_timeline_text(wgrun_timeline *timeline, int format, int columns, double from, double to,
+                                  const char **text, size_t *length);
+WGRUN_API int wgrun_timeline_close(wgrun_timeline *timeline);
+
+/* ---- Export --------------------------------------------------------------------------------------------------------- */
+
+typedef struct wgrun_file {
+    size_t size;
+    const char *kernel;
+    const char *name;    /* "scale.ptx" */
+    const char *content; /* of `length` bytes; that of a cubin has NULs */
+    size_t length;
+    int registers;        /* of a thread of the kernel; 0: there is no cubin */
+    const char *no_cubin; /* why there is none; else "" */
+} wgrun_file;
+
+/* The kernels as files for programs without wgrun (docs/export.md): PTX, cubin where ptxas is found, CUDA C++, C with host
+ * code, manifest. `folder` may be NULL: then they are in memory alone; else they are also written there, all or none, and
+ * no file that wgrun has not written is replaced. `files` may be NULL if `folder` is not. The kernels are of one engine;
+ * those of one name must be equal. WGRUN_FOUND_ERRORS, WGRUN_NOT_COMPILED, WGRUN_IO_FAILED, WGRUN_NO_FILE. */
+WGRUN_API int wgrun_export(wgrun_kernel *const *kernels, size_t count, const char *folder, wgrun_files **files);
+WGRUN_API int wgrun_files_count(const wgrun_files *files, size_t *count);
+WGRUN_API int wgrun_files_get(const wgrun_files *files, size_t index, wgrun_file *file);
+WGRUN_API int wgrun_files_close(wgrun_files *files);
+
+/* ---- Sizes ----------------------------------------------------------------------------------------------------------
+ *
+ * The sizes that a script declares to be legal for its kernel (kernel:sizes). They are kept where run_kernels is 0. */
+
+typedef struct wgrun_size {
+    size_t size;
+    const char *name;
+    int64_t least, most, multiple_of;
+} wgrun_size;
+
+/* 0 if the script declares none. */
+WGRUN_API int wgrun_kernel_size_count(wgrun_kernel *kernel, size_t *count);
+/* Valid until the next such call with this handle. */
+WGRUN_API int wgrun_kernel_size(wgrun_kernel *kernel, size_t index, wgrun_size *size);
+/* Launches worth trying, `most` at most (0: 96): each has a value for each size, one launch after the other in `values`,
+ * which is valid until the next such call with this handle. */
+WGRUN_API int wgrun_kernel_edge_sizes(wgrun_kernel *kernel, size_t most, const int64_t **values, size_t *launches);
+/* Has the script launch the kernel with these sizes on the simulator: what that breaks, and errors that the script raises,
+ * are the findings. WGRUN_OK whatever is found. */
+WGRUN_API int wgrun_kernel_check_size(wgrun_kernel *kernel, const int64_t *values, size_t count, uint64_t seed,
+                                      wgrun_findings **findings);
+
+/* ---- Tuning --------------------------------------------------------------------------------------------------------- */
+
+typedef struct wgrun_tune_options {
+    size_t size;
+    /* "time": candidates run and are measured; "model": the cost model of a timeline is asked. NULL: as the script says, else
+     * the model where kernels run on the simulator. */
+    const char *measure;
+    int rounds; /* launches of a measurement; 0: as the script says */
+    /* The file that keeps measurements; "": none; NULL: as the script says, else one in wgrun's cache folder. Restricted
+     * engines keep none. */
+    const char *results;
+} wgrun_tune_options;
+
+/* One candidate. */
+typedef struct wgrun_candidate {
+    size_t size;
+    int measured;        /* 0: it was skipped */
+    int cached;          /* 1: it was measured before */
+    double microseconds; /* the median */
+    const char *options; /* "stages = 3, threads = 128" */
+    const char *reason;  /* why it was skipped; else "" */
+} wgrun_candidate;
+
+/* Searches for the fastest options of what the script's first result describes (wg.tuning, or options of wg.tune), one
+ * candidate after the other, in this process: one that hangs or faults on a GPU takes the process's context with it, where
+ * `wgrun tune` has processes for that. Kernels run, whatever run_kernels is. `options` may be NULL. WGRUN_SCRIPT_FAILED
+ * where no candidate works. */
+WGRUN_API int wgrun_script_tune(wgrun_script *script, const wgrun_tune_options *options, wgrun_tuning **tuning);
+WGRUN_API int wgrun_tuning_count(const wgrun_tuning *tuning, size_t *count);
+/* The fastest first, then those that were skipped. */
+WGRUN_API int wgrun_tuning_get(const wgrun_tuning *tuning, size_t index, wgrun_candidate *candidate);
+/* The members `name`, `place`, `file`, `results` and `skipped` of `wgrun tune --json`. */
+WGRUN_API int wgrun_tuning_json(const wgrun_tuning *tuning, const char **json);
+WGRUN_API int wgrun_tuning_close(wgrun_tuning *tuning);
 
 /* ---- Tensors --------------------------------------------------------------------------------------------------------
  *

@@ -25,21 +25,28 @@ from ._record import record, record_launch
 from ._report import Report, check
 
 if _TYPE_CHECKING:
-    from ._cancellation import Cancellation
+    from ._assembly import AssemblyReport
+    from ._cancellation import Cancellation, Progress, progress
     from ._engine import Limits
+    from ._export import ExportedFile, export
     from ._kernel import BoundKernel, Kernel, Parameter
     from ._launcher import Launcher
     from ._layout import Layout, layout
     from ._memory import View, view
     from ._script import Script, gemm, load, loads
+    from ._sizes import Size
+    from ._timeline import Timeline
+    from ._tuning import Candidate, Tuning
 
     __version__: str
 
 #: What needs the library, by module: it is loaded when the first of these is asked for.
 _OF_LIBRARY = {
-    "_cancellation": ("Cancellation",), "_engine": ("Limits",), "_kernel": ("BoundKernel", "Kernel", "Parameter"),
+    "_assembly": ("AssemblyReport",), "_cancellation": ("Cancellation", "Progress", "progress"), "_engine": ("Limits",),
+    "_export": ("ExportedFile", "export"), "_kernel": ("BoundKernel", "Kernel", "Parameter"),
     "_launcher": ("Launcher",), "_layout": ("Layout", "layout"), "_memory": ("View", "view"),
-    "_script": ("Script", "gemm", "load", "loads"),
+    "_script": ("Script", "gemm", "load", "loads"), "_sizes": ("Size",), "_timeline": ("Timeline",),
+    "_tuning": ("Candidate", "Tuning"),
 }
 
 
@@ -55,11 +62,11 @@ def __getattr__(name: str) -> _Any:
 
 
 __all__ = [
-    "ArgumentError", "BoundKernel", "Cancellation", "CheckError", "CompileError", "DeviceError", "Error", "FileError",
-    "Finding", "Findings", "Interrupted", "Kernel", "Launcher", "Layout", "LimitError", "Limits", "Note", "Parameter", "Report",
-    "Script", "ScriptError", "Verdict", "View", "check", "check_compilations", "check_ptx", "check_triton", "gemm", "layout",
-    "load", "loads", "record",
-    "record_launch", "view",
+    "ArgumentError", "AssemblyReport", "BoundKernel", "Cancellation", "Candidate", "CheckError", "CompileError",
+    "DeviceError", "Error", "ExportedFile", "FileError", "Finding", "Findings", "Interrupted", "Kernel", "Launcher",
+    "Layout", "LimitError", "Limits", "Note", "Parameter", "Progress", "Report", "Script", "ScriptError", "Size",
+    "Timeline", "Tuning", "Verdict", "View", "check", "check_compilations", "check_ptx", "check_triton", "export",
+    "gemm", "layout", "load", "loads", "progress", "record", "record_launch", "view",
 ]
 
 if _os.environ.get("WGRUN_CHECK"):

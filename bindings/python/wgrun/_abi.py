@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Iterator
 
-API_VERSION = 5  # of wgrun.h, as used here
+API_VERSION = 6  # of wgrun.h, as used here
 LIBRARY_NAMES = ("libwgrun_c.so.1", "libwgrun_c.so")
 
 # wgrun_backend
@@ -23,11 +23,26 @@ RETURNED, MADE = range(2)
 POINTER_PARAMETER, TENSOR_MAP, INTEGER_PARAMETER, REAL_PARAMETER = range(1, 5)
 # wgrun_argument_kind
 MEMORY, INTEGER, REAL = range(1, 4)
+# wgrun_text
+PTX_TEXT, CUDA_TEXT = 1, 2
+# wgrun_timeline_format
+TIMELINE_TEXT, TIMELINE_SVG, TIMELINE_HTML, TIMELINE_PERFETTO, TIMELINE_JSON = range(1, 6)
 CURRENT_DEVICE, NO_DEVICE = -1, -2
 NO_LIMIT = 2**64 - 1
 
 PollFunction = ctypes.CFUNCTYPE(c_int, c_void_p)
 TextFunction = ctypes.CFUNCTYPE(None, c_void_p, c_void_p, c_size_t)
+
+
+class Progress(ctypes.Structure):
+    _fields_ = [("what", c_char_p), ("unit", c_char_p), ("done", c_uint64), ("total", c_uint64), ("seconds", c_double)]
+
+
+ProgressFunction = ctypes.CFUNCTYPE(None, c_void_p, POINTER(Progress), c_size_t)
+
+
+class Place(ctypes.Structure):
+    _fields_ = [("file", c_char_p), ("line", c_int)]
 
 
 class Sized(ctypes.Structure):
@@ -104,6 +119,30 @@ class Planned(Sized):
     _fields_ = [("size", c_size_t), ("operand", c_int), ("argument", Argument), ("bytes", c_size_t), ("zeros", c_int)]
 
 
+class Report(Sized):
+    _fields_ = [("size", c_size_t), ("threads", c_int), ("registers", c_int), ("estimated", c_int), ("spill_stores", c_int),
+                ("spill_loads", c_int), ("ctas_per_sm", c_int), ("static_shared", c_int64), ("dynamic_shared", c_int64),
+                ("limited_by", c_char_p), ("assembler", c_char_p), ("assembler_version", c_char_p), ("json", c_char_p)]
+
+
+class File(Sized):
+    _fields_ = [("size", c_size_t), ("kernel", c_char_p), ("name", c_char_p), ("content", c_void_p), ("length", c_size_t),
+                ("registers", c_int), ("no_cubin", c_char_p)]
+
+
+class Size(Sized):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("least", c_int64), ("most", c_int64), ("multiple_of", c_int64)]
+
+
+class TuneOptions(Sized):
+    _fields_ = [("size", c_size_t), ("measure", c_char_p), ("rounds", c_int), ("results", c_char_p)]
+
+
+class Candidate(Sized):
+    _fields_ = [("size", c_size_t), ("measured", c_int), ("cached", c_int), ("microseconds", c_double), ("options", c_char_p),
+                ("reason", c_char_p)]
+
+
 _H = c_void_p  # a handle
 _OUT = POINTER(c_void_p)
 _STRINGS = POINTER(c_char_p)
@@ -125,10 +164,13 @@ _FUNCTIONS = {
     "cancellation_request": [_H],
     "cancellation_use": [_H],
     "cancellation_close": [_H],
+    "progress_use": [ProgressFunction, c_void_p],
     "engine_open": [POINTER(EngineOptions), _OUT],
     "engine_close": [_H],
     "engine_interrupt": [_H],
     "script_load": [_H, POINTER(Source), _OUT],
+    "script_again": [_H, POINTER(c_char_p), c_size_t, _OUT],
+    "script_tune": [_H, POINTER(TuneOptions), _OUT],
     "script_close": [_H],
     "script_warnings": [_H, _OUT],
     "script_count": [_H, c_int, POINTER(c_size_t)],
@@ -146,6 +188,24 @@ _FUNCTIONS = {
     "kernel_load": [_H, c_int, c_int],
     "kernel_launch": [_H, POINTER(Launch)],
     "kernel_simulate": [_H, POINTER(Launch)],
+    "kernel_report": [_H, POINTER(Report), _OUT],
+    "kernel_source_map": [_H, c_int, POINTER(POINTER(Place)), POINTER(c_size_t)],
+    "kernel_timeline": [_H, POINTER(Launch), _OUT],
+    "kernel_profile": [_H, POINTER(Launch), c_int, c_int64, _OUT],
+    "kernel_size_count": [_H, POINTER(c_size_t)],
+    "kernel_size": [_H, c_size_t, POINTER(Size)],
+    "kernel_edge_sizes": [_H, c_size_t, POINTER(POINTER(c_int64)), POINTER(c_size_t)],
+    "kernel_check_size": [_H, POINTER(c_int64), c_size_t, c_uint64, _OUT],
+    "timeline_text": [_H, c_int, c_int, c_double, c_double, _STRINGS, POINTER(c_size_t)],
+    "timeline_close": [_H],
+    "export": [_OUT, c_size_t, c_char_p, _OUT],
+    "files_count": [_H, POINTER(c_size_t)],
+    "files_get": [_H, c_size_t, POINTER(File)],
+    "files_close": [_H],
+    "tuning_count": [_H, POINTER(c_size_t)],
+    "tuning_get": [_H, c_size_t, POINTER(Candidate)],
+    "tuning_json": [_H, _STRINGS],
+    "tuning_close": [_H],
     "plan_close": [_H],
     "plan_info_get": [_H, POINTER(PlanInfo)],
     "plan_kernel": [_H, _OUT],

@@ -1,4 +1,5 @@
-"""Calls of the library that end before their end: by Ctrl-C, and by other threads."""
+"""Calls of the library that take long: how they end before their end, by Ctrl-C and by other threads, and who hears how
+far they are."""
 
 from __future__ import annotations
 
@@ -6,14 +7,17 @@ import ctypes
 import signal
 import threading
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import FrameType, TracebackType
-from typing import Callable, Iterator
+from typing import Any, Callable, Iterator
 
 from . import _abi
 from ._abi import LIBRARY
 from ._errors import check
 
-_threads = threading.local()  # `tokens`: those of the thread's with statements; `interrupts`: by Ctrl-C, during a call
+# `tokens`, `tellers`: those of the thread's with statements; `interrupts`: by Ctrl-C, during a call; `failure`: what a
+# teller has raised during a call
+_threads = threading.local()
 
 
 def _note_interrupt(_signal: int, _frame: FrameType | None) -> None:
@@ -23,7 +27,8 @@ def _note_interrupt(_signal: int, _frame: FrameType | None) -> None:
 def _poll(_user: int | None) -> int:
     # Python runs the handlers of signals in its main thread, between its own instructions: on the way here.
     tokens = getattr(_threads, "tokens", ())
-    return int(getattr(_threads, "interrupts", False) or any(token.requested for token in tokens))
+    return int(getattr(_threads, "interrupts", False) or getattr(_threads, "failure", None) is not None
+               or any(token.requested for token in tokens))
 
 
 _POLL = _abi.PollFunction(_poll)  # the library calls it as long as it is loaded
@@ -82,22 +87,71 @@ class Cancellation:
         _threads.tokens.pop()
 
 
+@dataclass(frozen=True)
+class Progress:
+    """A piece of work in flight."""
+
+    what: str  #: "tune fill", "scale on the simulator:"
+    done: int
+    total: int  #: 0: nobody knows
+    unit: str  #: of done and total: "CTAs"; may be empty
+    seconds: float  #: since it began
+
+
+def _tell(_user: int | None, parts: Any, count: int) -> None:
+    try:
+        told = [Progress(parts[i].what.decode("utf-8", "replace"), parts[i].done, parts[i].total,
+                         parts[i].unit.decode("utf-8", "replace"), parts[i].seconds) for i in range(count)]
+        _threads.tellers[-1](told)
+    except BaseException as failure:  # the library cannot pass it on
+        _threads.failure = failure
+
+
+_TELL, _NOBODY = _abi.ProgressFunction(_tell), _abi.ProgressFunction()
+
+
+@contextmanager
+def progress(tell: Callable[[list[Progress]], Any]) -> Iterator[None]:
+    """Calls `tell` with the pieces of work in flight, the outermost first, about ten times a second, while calls of this
+    thread in the with statement take long: checks, verdicts, compiling, simulations, timelines, tuning.
+
+        with wgrun.progress(lambda parts: print(*parts)):
+            kernel.verdicts()
+
+    `tell` must not call the library. An exception that it raises ends the call, and leaves it."""
+    if not hasattr(_threads, "tellers"):
+        _threads.tellers = []
+    _threads.tellers.append(tell)
+    try:
+        yield
+    finally:
+        _threads.tellers.pop()
+
+
 def work(call: Callable[[], int]) -> None:
-    """Calls the library for what may take long, so that Ctrl-C and the thread's tokens end it."""
+    """Calls the library for what may take long, so that Ctrl-C and the thread's tokens end it, and the thread's teller
+    hears of it."""
     tokens = getattr(_threads, "tokens", None)
+    tellers = getattr(_threads, "tellers", None)
     if tokens:
         token = tokens[-1]
-    elif threading.current_thread() is threading.main_thread():
+    elif tellers or threading.current_thread() is threading.main_thread():
         if not hasattr(_threads, "own"):
             _threads.own = Cancellation()
         token = _threads.own
     else:
         check(call())
         return
+    _threads.failure = None
     with _ctrl_c_noted():
         check(LIBRARY.wgrun_cancellation_use(token._value))
+        LIBRARY.wgrun_progress_use(_TELL if tellers else _NOBODY, None)
         try:
             status = call()
         finally:
             LIBRARY.wgrun_cancellation_use(None)
+            LIBRARY.wgrun_progress_use(_NOBODY, None)
+    failure, _threads.failure = _threads.failure, None
+    if failure is not None:
+        raise failure
     check(status)

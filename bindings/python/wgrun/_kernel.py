@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from typing import Any, Sequence, Union
+from typing import Any, Sequence, Tuple, Union
 
 from . import _abi
 from ._abi import LIBRARY
+from ._assembly import AssemblyReport, report_of
 from ._cancellation import work
-from ._engine import Engine, Handle, backend_number
+from ._engine import Engine, Handle, backend_number, opened_by_work
 from ._errors import Findings, Verdict, check, refuse, take_findings, take_verdicts
 from ._memory import Memory, argument_of, current_stream, device_of, stream_number
+from ._sizes import Size, check_size_of, edge_sizes_of, sizes_of
+from ._timeline import Timeline
 
 Grid = Union[int, Sequence[int]]
 
@@ -75,7 +78,9 @@ def _extents(given: Grid | None) -> tuple[int, int, int]:
     return (0, 0, 0) if given is None else grid_of(given)
 
 
-_AS_THE_TEXT = ((0, 0, 0), (0, 0, 0), 0)
+#: Threads of a CTA, CTAs of a cluster, bytes of shared memory, where a PTX text leaves them to the launch.
+LeftOpen = Tuple[Tuple[int, int, int], Tuple[int, int, int], int]
+_AS_THE_TEXT: LeftOpen = ((0, 0, 0), (0, 0, 0), 0)
 
 
 class Kernel:
@@ -134,8 +139,8 @@ class Kernel:
 
     def run(self, values: list[Memory | int | float], memories: list[Memory], device: int | None,
             grid: tuple[int, int, int], stream: int | None, backend: str | None, unchecked: bool, seed: int,
-            numerics: str | None, left_open: tuple[tuple[int, int, int], tuple[int, int, int], int] = _AS_THE_TEXT) -> None:
-        """A call with its arrays resolved. left_open: threads of a CTA, CTAs of a cluster, bytes of shared memory."""
+            numerics: str | None, left_open: LeftOpen = _AS_THE_TEXT) -> None:
+        """A call with its arrays resolved."""
         on_device = device is not None or (not memories and backend in ("gpu", "gpu-cuda"))
         number = backend_number(backend)
         if on_device and number == _abi.SIM:
@@ -202,6 +207,75 @@ class Kernel:
         with self._engine.turn:
             work(lambda: LIBRARY.wgrun_kernel_verdicts(self._handle.value, ctypes.byref(handle)))
         return take_verdicts(handle)
+
+    def report(self) -> AssemblyReport:
+        """Registers, spills, shared memory and occupancy, as ptxas or the driver has assembled it. Raises CheckError,
+        CompileError; FileError or DeviceError where there is no assembler."""
+        return report_of(self)
+
+    def source_map(self, text: str = "ptx") -> list[tuple[str, int] | None]:
+        """For each line of ptx(), or of cuda() where `text` is "cuda", the file and line of the script that it comes from;
+        None for lines of no place. Of a kernel that was read from PTX each line of that is itself. Raises CheckError when
+        the checker found an error."""
+        numbers = {"ptx": _abi.PTX_TEXT, "cuda": _abi.CUDA_TEXT}
+        if text not in numbers:
+            refuse(f"unknown text `{text}` (legal: ptx, cuda)")
+        lines, count = ctypes.POINTER(_abi.Place)(), ctypes.c_size_t()
+        with self._engine.turn:
+            work(lambda: LIBRARY.wgrun_kernel_source_map(self._handle.value, numbers[text], ctypes.byref(lines),
+                                                         ctypes.byref(count)))
+            places = [lines[i] for i in range(count.value)]
+            return [(p.file.decode("utf-8", "replace"), p.line) if p.file else None for p in places]
+
+    def timeline(self, *arguments: Any, grid: Grid | None = None, unchecked: bool = False, seed: int = 0,
+                 numerics: str | None = None, block: Grid | None = None, cluster: Grid | None = None,
+                 shared: int = 0) -> Timeline:
+        """Runs one cluster of a launch on the simulator, with arrays of the host, which then hold its results, and lays it out
+        in time by the model of an H200's SM. The options are those of a call. Raises CheckError; ArgumentError for runs
+        that are too long."""
+        return self._laid_out(arguments, grid, _abi.AUTO, unchecked, seed, numerics,
+                              (_extents(block), _extents(cluster), shared), LIBRARY.wgrun_kernel_timeline)
+
+    def profile(self, *arguments: Any, grid: Grid | None = None, backend: str = "sim", clusters: int = 1, events: int = 4096,
+                unchecked: bool = False, seed: int = 0, numerics: str | None = None, block: Grid | None = None,
+                cluster: Grid | None = None, shared: int = 0) -> Timeline:
+        """Runs a launch with arrays of the host, with a build of the kernel that notes when its warps wait, copy and multiply,
+        on the simulator or, with backend="gpu" or "gpu-cuda", on a GPU. `clusters` of the grid are noted, and `events` of
+        each warp."""
+        if clusters < 1 or events < 1:
+            refuse("clusters and events: at least 1")
+        return self._laid_out(arguments, grid, backend_number(backend), unchecked, seed, numerics,
+                              (_extents(block), _extents(cluster), shared), LIBRARY.wgrun_kernel_profile, clusters, events)
+
+    def _laid_out(self, arguments: Sequence[Any], grid: Grid | None, backend: int, unchecked: bool, seed: int,
+                  numerics: str | None, left_open: LeftOpen, function: Any, *options: int) -> Timeline:
+        values = [argument_of(argument, None) for argument in arguments]
+        if device_of([value for value in values if type(value) is Memory]) is not None:
+            refuse("a timeline takes arrays of the host")
+        with self._engine.turn:
+            launch = self._prepare(values)
+            launch.grid[0], launch.grid[1], launch.grid[2] = grid_of(grid)
+            launch.block[:], launch.cluster[:], launch.shared = left_open
+            launch.unchecked, launch.backend, launch.seed = unchecked, backend, seed
+            launch.numerics = None if numerics is None else numerics.encode()
+            launch.device, launch.stream = _abi.CURRENT_DEVICE, None
+            handle = opened_by_work(function, LIBRARY.wgrun_timeline_close, self._handle.value, launch, *options)
+        return Timeline(handle)
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """The sizes that the script declares to be legal (kernel:sizes), by name; empty of a script whose kernels run."""
+        return sizes_of(self)
+
+    def edge_sizes(self, most: int = 96) -> list[dict[str, int]]:
+        """Launches that are worth trying, at most that many: sizes at their limits, and beside the extents that stand in the
+        kernel."""
+        return edge_sizes_of(self, most)
+
+    def check_size(self, seed: int = 0, **sizes: int) -> Findings:
+        """Has the script launch the kernel with these sizes on the simulator: what that breaks, and errors that the script
+        raises, are the findings. Raises ArgumentError for sizes that are not legal, LimitError."""
+        return check_size_of(self, sizes, seed)
 
     def _text(self, function: Any) -> str:
         text, length = ctypes.c_char_p(), ctypes.c_size_t()

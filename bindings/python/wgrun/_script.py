@@ -12,6 +12,7 @@ from ._engine import Engine, Handle, Limits, opened, opened_by_work
 from ._errors import Findings, ScriptError, check, refuse, take_findings
 from ._kernel import Kernel
 from ._launcher import Launcher, Workspaces
+from ._tuning import Tuning, tune
 
 Item = Union[Kernel, Launcher]
 
@@ -69,6 +70,30 @@ class Script:
             self._made = [self._kernel(_abi.MADE, i) for i in range(self._count(_abi.MADE))]
         return self._made
 
+    def again(self, *arguments: Any) -> Script:
+        """Runs the script once more, with other arguments, in its Lua state: for many variants of one script, each of which
+        costs less than load. Its globals are as they were before it ran first; modules that it has required stay as they
+        are. The result has kernels of its own, which share limits and turns with those of this one. Raises what load
+        raises."""
+        words = _words(arguments)
+        with self._engine.turn:
+            handle = opened_by_work(LIBRARY.wgrun_script_again, LIBRARY.wgrun_script_close, self._handle.value, words,
+                                    len(arguments))
+        return _loaded(self._engine, handle)
+
+    def tune(self, measure: str | None = None, rounds: int | None = None,
+             results: str | os.PathLike[str] | bool | None = None) -> Tuning:
+        """Searches for the fastest options of what the script returns: wg.tuning, or options of wg.tune. One candidate follows
+        the other, in this process; `wgrun tune` uses all cores and GPUs, and survives candidates that hang.
+
+        measure: "time" runs candidates, "model" asks the cost model of a timeline. By default as the script says, else the
+        model where kernels run on the simulator.
+        rounds: launches of a measurement.
+        results: the file that keeps measurements; False: none; by default as the script says, else one in wgrun's cache
+        folder.
+        Raises ScriptError where no candidate works."""
+        return tune(self._engine, self._handle, measure, rounds, results)
+
     def _list(self) -> str:
         return f" ({', '.join(self.names)})" if self._items else ""
 
@@ -101,11 +126,19 @@ class Script:
 def _load(file: bytes | None, text: bytes | None, arguments: Sequence[Any], run_kernels: bool, backend: str | None,
           seed: int, restricted: bool, limits: Limits | None) -> Script:
     engine = Engine(run_kernels, backend, seed, restricted, limits)
-    words = (ctypes.c_char_p * max(len(arguments), 1))(*(str(a).encode() for a in arguments))
+    words = _words(arguments)
     source = _abi.Source(file=file, text=text, length=len(text) if text is not None else 0, arguments=words,
                          argument_count=len(arguments))
-    script = Script(engine, opened_by_work(LIBRARY.wgrun_script_load, LIBRARY.wgrun_script_close, engine.handle.value,
-                                           ctypes.byref(source)))
+    return _loaded(engine, opened_by_work(LIBRARY.wgrun_script_load, LIBRARY.wgrun_script_close, engine.handle.value,
+                                          ctypes.byref(source)))
+
+
+def _words(arguments: Sequence[Any]) -> Any:
+    return (ctypes.c_char_p * max(len(arguments), 1))(*(str(a).encode() for a in arguments))
+
+
+def _loaded(engine: Engine, handle: Handle) -> Script:
+    script = Script(engine, handle)
     if not len(script) and script.warnings:
         raise ScriptError(str(script.warnings), "EINVAL", script.warnings)
     return script

@@ -161,7 +161,7 @@ end
 --- Computes dQ, dK and dV, and waits until they are in their tensors.
 --- @param options table
 --- @options attention_backward:launches
---- @options kernel:run without grid, args
+--- @options kernel:run without grid, args, flops
 --- @return string  the back end that ran it
 --- @see attention_backward:launches
 function backward:run(given)
@@ -193,7 +193,7 @@ function launches:upload() in_order(self, "upload") end
 --- Prepares launches that can be started many times, with their tensors on the device.
 --- @param options table
 --- @options attention_backward:launches
---- @options kernel:prepare without grid, args
+--- @options kernel:prepare without grid, args, flops
 --- @return launches
 --- @see kernel:prepare
 function backward:prepare(given)

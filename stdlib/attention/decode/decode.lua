@@ -190,7 +190,7 @@ end
 --- @param O tensor
 --- @param options table?
 --- @options attention_decode:launch
---- @options kernel:run without grid, args
+--- @options kernel:run without grid, args, flops
 --- @return string  the back end that ran it
 --- @see attention_decode:launch
 function decode:run(Q, K, V, O, run)
@@ -204,7 +204,7 @@ end
 --- @param O tensor
 --- @param options table?
 --- @options attention_decode:launch
---- @options kernel:prepare without grid, args
+--- @options kernel:prepare without grid, args, flops
 --- @return launch
 --- @see kernel:prepare
 function decode:prepare(Q, K, V, O, run)

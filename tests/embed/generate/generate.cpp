@@ -10,6 +10,7 @@
 #include <string>
 
 #include "axpy.hpp"
+#include "product.hpp"
 
 namespace {
 
@@ -40,6 +41,29 @@ void right_kernel() {
         for (int i = 0; i < count; ++i)
             if (y.get(i) != 3.0 * run * x.get(i)) return expect(false, "element " + std::to_string(i));
     }
+}
+
+void tensor_cores() {
+    constexpr int M = 128, N = 64, K = 192;
+    wgrun::Kernel kernel(product());
+    expect(kernel.check().empty(), "the product has findings");
+    for (const wgrun::Verdict& verdict : kernel.verdicts())
+        expect(verdict.kind != wgrun::Verdict::Kind::refuted, "a verdict on the product");
+    const wgrun::Tensor a = wgrun::Tensor::randint({M, K}, wgrun::Dtype::bf16, -4, 4, 1);
+    const wgrun::Tensor b = wgrun::Tensor::randint({N, K}, wgrun::Dtype::bf16, -4, 4, 2);
+    wgrun::Tensor A = a.copy(), B = b.copy(), D = wgrun::Tensor::zeros(wgrun::Dtype::f32, {M, N});
+    wgrun::RunOptions options;
+    options.grid = {N / 64, M / 64, 1};
+    options.args = {&A, &B, &D, std::int64_t{N}, std::int64_t{K}};
+    options.backend = wgrun::Backend::sim;
+    kernel.run(options);
+    for (int m = 0; m < M; ++m)
+        for (int n = 0; n < N; ++n) {
+            double sum = 0;
+            for (int k = 0; k < K; ++k) sum += a.get(m * K + k) * b.get(n * K + k);
+            if (D.get(m * N + n) != sum)
+                return expect(false, "element " + std::to_string(m) + ", " + std::to_string(n));
+        }
 }
 
 void wrong_kernel() {
@@ -79,6 +103,7 @@ void what_there_is_besides() {
 
 int main() {
     right_kernel();
+    tensor_cores();
     wrong_kernel();
     what_there_is_besides();
     std::printf("%d faults\n", faults);

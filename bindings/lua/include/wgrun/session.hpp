@@ -32,6 +32,7 @@ struct Session {
     std::uint64_t seed = 0;  ///< of the simulator's schedule, for launches without `seed`
     /// While it is true, simulator runs stop, and so does Lua code that was interrupted (interrupt.hpp).
     std::atomic<bool> stop = false;
+    bool terminal = true;        ///< where standard error is one, a line there may say what takes long
     bool colour = false;         ///< of remarks, on standard error
     bool colour_output = false;  ///< of pictures, on standard output
     /// Receives remarks ("no GPU here: running on the simulator"). May be empty.

@@ -37,26 +37,38 @@ struct Export {
     LaunchRule rule{};
 };
 
-/// What was written of one kernel.
-struct Exported {
-    std::string name;                ///< the kernel's; its files are called NAME.ptx, NAME.json, ...
-    std::vector<std::string> files;  ///< names within the folder
-    std::optional<int> registers;    ///< per thread; nothing without a cubin
-    std::string no_cubin;            ///< why there is no NAME.cubin; empty when there is one
+/// A file of an export: its name within the folder and what is in it.
+struct ExportedFile {
+    std::string name;
+    std::string content;
 };
 
-/// Writes into `folder`, for each kernel: NAME.ptx; NAME.cubin, if ptxas is available; NAME.cu, which nvcc
-/// compiles alone; NAME.h and NAME.c, which launch the cubin (without ptxas the PTX, by the driver's JIT)
-/// through the driver API; NAME.json, the manifest. docs/export.md describes them.
+/// One kernel as files.
+struct Exported {
+    std::string name;                 ///< the kernel's; its files are called NAME.ptx, NAME.json, ...
+    std::vector<ExportedFile> files;  ///< the manifest, NAME.json, is the last
+    std::optional<int> registers;     ///< per thread; nothing without a cubin
+    std::string no_cubin;             ///< why there is no NAME.cubin; empty when there is one
+};
+
+/// Makes the files of each kernel, in memory: NAME.ptx; NAME.cubin, if ptxas is available; NAME.cu, which
+/// nvcc compiles alone; NAME.h and NAME.c, which launch the cubin (without ptxas the PTX, by the driver's
+/// JIT) through the driver API; NAME.json, the manifest. docs/export.md describes them.
+///
+/// Kernels of one name must be equal (else ArgumentError) and are made once. Throws what check_launch_rule
+/// and Kernel::ptx throw; gpu::CompileError with its place in the script when ptxas rejects the text.
+/// Different threads may call it at the same time with different kernels.
+std::vector<Exported> exported(std::span<const Export> kernels);
+
+/// Writes files that exported() has made into `folder`.
 ///
 /// The export is atomic: a new folder appears when it is complete, the files of an existing folder change
 /// together, and files left half-written by a failure are removed. The folder's parent must exist. Files that
-/// wgrun has not written, or that were changed since, are never replaced.
-///
-/// Kernels of one name must be equal (else ArgumentError) and are written once. Throws what check_launch_rule
-/// and Kernel::ptx throw; gpu::CompileError with its place in the script when ptxas rejects the text;
-/// EnvironmentError: EEXIST for files that are not wgrun's, EACCES, ENOSPC, EIO and the like for the folder.
-/// Different threads may call it at the same time with different kernels.
+/// wgrun has not written, or that were changed since, are never replaced. Throws EnvironmentError: EEXIST for
+/// files that are not wgrun's, EACCES, ENOSPC, EIO and the like for the folder.
+void write_exported(std::span<const Exported> kernels, const std::filesystem::path& folder);
+
+/// Does both.
 std::vector<Exported> export_kernels(std::span<const Export> kernels, const std::filesystem::path& folder);
 
 }  // namespace wgrun

@@ -38,6 +38,9 @@ std::uint64_t count_sizes(std::span<const SizeRange> ranges);
 /// The values of all of these, the last size changing fastest.
 std::vector<std::vector<std::int64_t>> all_sizes(std::span<const SizeRange> ranges);
 
+/// "n = 65, k = 64": of one launch.
+std::string text_of(std::span<const SizeRange> ranges, std::span<const std::int64_t> values);
+
 }  // namespace wgrun
 
 #pragma GCC visibility pop

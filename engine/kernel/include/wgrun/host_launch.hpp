@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "wgrun/kernel.hpp"
+#include "wgrun/tensor.hpp"
 
 #pragma GCC visibility push(default)
 
@@ -50,6 +51,15 @@ struct HostSimulation : HostLaunch {
     const std::atomic<bool>* stop = nullptr;  ///< set from outside to interrupt
     SimulationLimits limits{};                ///< how long it may go on
 };
+
+/// Such a launch for what takes RunOptions (timeline.hpp): the memory as tensors, which must outlive it.
+struct HostRun {
+    std::vector<Tensor> tensors;
+    RunOptions options;  ///< refers to them
+};
+
+/// Throws ArgumentError for arguments that do not fit the kernel.
+HostRun run_of(Kernel& kernel, const HostSimulation& launch);
 
 }  // namespace wgrun
 

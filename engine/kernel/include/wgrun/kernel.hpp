@@ -248,6 +248,11 @@ class Kernel {
     const std::string& ptx();
     const std::string& cuda();
 
+    /// For each line of ptx() and of cuda() the line of the script that it came from, or no place; of a
+    /// kernel that was read from PTX, each line of that is itself. Throws as those do.
+    const std::vector<Where>& ptx_lines();
+    const std::vector<Where>& cuda_lines();
+
     /// The PTX with .file and .loc, and the CUDA C++ with #line, which refer assemblers, profilers and
     /// debuggers to the script's lines.
     const std::string& ptx_with_lines();

@@ -99,6 +99,8 @@ std::string to_text(const Timeline& timeline, int columns = 80, double from = 0,
 std::string to_svg(const Timeline& timeline, double from = 0, double to = 0);
 /// Several timelines one below the other; those in units of time share one scale.
 std::string to_svg(std::span<const Timeline> timelines, double from = 0, double to = 0);
+/// A page of HTML with that picture.
+std::string to_html(std::span<const Timeline> timelines, double from = 0, double to = 0);
 /// The trace event format of Chrome and Perfetto (ui.perfetto.dev), with a process for each timeline; its
 /// microseconds are the timeline's.
 std::string to_chrome(std::span<const Timeline> timelines);
