@@ -247,6 +247,8 @@ class Kernel {
     /// PTX and CUDA C++ text. Throws CheckError when the checker found an error.
     const std::string& ptx();
     const std::string& cuda();
+    /// The line of the script that each line of ptx() comes from; of a kernel that was read from PTX: itself.
+    const std::vector<Where>& ptx_lines();
 
     /// The PTX with .file and .loc, and the CUDA C++ with #line, which refer assemblers, profilers and
     /// debuggers to the script's lines.

@@ -1,0 +1,71 @@
+#include "sass/events.hpp"
+
+#include <algorithm>
+
+namespace wgrun::sass {
+
+std::string_view name_of(Does does) {
+    switch (does) {
+        case Does::product: return "wgmma";
+        case Does::order_registers: return "wgmma.fence";
+        case Does::wait_products: return "wgmma.wait_group";
+        case Does::barrier: return "barrier";
+        case Does::barrier_arrive: return "arrival at a barrier";
+        case Does::cluster_arrive: return "barrier.cluster.arrive";
+        case Does::cluster_wait: return "barrier.cluster.wait";
+        case Does::mbarrier_init: return "mbarrier.init";
+        case Does::mbarrier_inval: return "mbarrier.inval";
+        case Does::mbarrier_arrive: return "mbarrier.arrive";
+        case Does::mbarrier_expect: return "mbarrier.expect_tx";
+        case Does::mbarrier_test: return "mbarrier.try_wait";
+        case Does::mbarrier_copies: return "cp.async.mbarrier.arrive";
+        case Does::bulk_load: return "bulk copy to shared memory";
+        case Does::bulk_store: return "bulk copy from shared memory";
+        case Does::bulk_commit: return "cp.async.bulk.commit_group";
+        case Does::copy: return "cp.async";
+        case Does::copy_commit: return "cp.async.commit_group";
+        case Does::wait_scoreboard: return "wait for a group of copies";
+        case Does::proxy_fence: return "fence.proxy.async";
+        case Does::fence: return "fence";
+        case Does::load: return "load";
+        case Does::store: return "store";
+        case Does::atomic: return "atomic";
+        case Does::set_registers: return "setmaxnreg";
+        case Does::wait_for_grids: return "griddepcontrol.wait";
+        case Does::launch_dependents: return "griddepcontrol.launch_dependents";
+        case Does::exit: return "end of the kernel";
+        case Does::other:
+        case Does::branch:
+        case Does::indirect:
+        case Does::call:
+        case Does::ret: break;
+    }
+    return "beginning of the kernel";
+}
+
+void Fine::condense(EventGraph& graph) const {
+    graph.next.assign(graph.events.size(), {});
+    std::vector<std::uint32_t> seen(event.size(), none), left;
+    for (std::uint32_t from = 0; from < event.size(); ++from) {
+        if (event[from] == none) continue;
+        std::vector<EventId>& out = graph.next[event[from]];
+        left.assign(next[from].begin(), next[from].end());
+        while (!left.empty()) {
+            const std::uint32_t at = left.back();
+            left.pop_back();
+            if (seen[at] == from) continue;
+            seen[at] = from;
+            if (event[at] != none)
+                out.push_back(event[at]);
+            else
+                left.insert(left.end(), next[at].begin(), next[at].end());
+        }
+    }
+    // An event may be several nodes, for paths that know different things.
+    for (std::vector<EventId>& out : graph.next) {
+        std::ranges::sort(out);
+        out.erase(std::ranges::unique(out).begin(), out.end());
+    }
+}
+
+}  // namespace wgrun::sass

@@ -1,0 +1,89 @@
+// What a kernel does whose order matters, as a graph: of its PTX and of its machine code, so that the two can
+// be compared.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sass/graph.hpp"
+#include "sass/record.hpp"
+#include "wgrun/program.hpp"
+
+namespace wgrun::sass {
+
+/// An operation, and what of its operands is known.
+struct Event {
+    static constexpr std::int64_t any = -1;  ///< of an argument: not known, or none
+    Does does = Does::other;
+    /// Of a product n, k, and whether A is sparse (1) and in registers (2); of a barrier its number and how
+    /// many threads; of a copy the dimensions; of a wait the groups that may remain; of an agreement about
+    /// registers how many.
+    std::array<std::int64_t, 3> arguments{any, any, any};
+    int line = 0;              ///< of the PTX; 0: unknown
+    std::uint32_t number = 0;  ///< of machine code: the instruction; of a program: the step, in text order
+    std::uint32_t block = 0;   ///< of a program
+    bool guarded = false;
+    std::uint64_t guard = 0;  ///< of a program: the register, and whether it is negated
+};
+
+/// "bar.sync", "a wgmma": what messages call it.
+std::string_view name_of(Does does);
+
+using EventId = std::uint32_t;
+
+/// Paths between events: next[e] has those that may follow e without another one between.
+struct EventGraph {
+    static constexpr EventId entry = 0, exit = 1;
+    std::vector<Event> events;  ///< of the first two, the kernel's begin and end, only `does` counts
+    std::vector<std::vector<EventId>> next;
+    bool gave_up = false;  ///< there were too many paths
+
+    bool is_end(EventId id) const { return id == exit; }
+};
+
+/// A memory access of a program, by its line.
+struct Access {
+    Does does = Does::load;
+    Memory memory = Memory::none;
+    int bytes = 0;
+    int line = 0;
+    std::uint32_t block = 0;
+    bool guarded = false;
+    bool used = true;  ///< of a load: each register of the result is read somewhere
+};
+
+/// What a program asks of machine code.
+struct Asked {
+    EventGraph graph;
+    std::vector<Access> accesses;                 ///< in the order of the text
+    std::vector<Event> waits;                     ///< wgmma.wait_group
+    std::vector<Event> orders;                    ///< wgmma.fence
+    std::vector<std::vector<EventId>> in_flight;  ///< by event: the products that may be in flight before it
+    std::vector<int> line_block;                  ///< by line: the block of its steps; -1: none
+    std::size_t opaque = 0;                       ///< steps that no record reads, which may order anything
+    int first_opaque = 0;                         ///< the line of the first of them
+};
+Asked asked_of(const Program& program);
+
+/// The events of machine code. Waits, fences and the like count where the program asks for one at the same
+/// line: others are there for other reasons, and do no harm.
+EventGraph events_of(const Function& function, const Graph& graph, const Asked& asked);
+
+/// Nodes of a finer graph, of which some are events, made a graph of these alone.
+struct Fine {
+    static constexpr std::uint32_t none = UINT32_MAX;
+    std::vector<EventId> event;  ///< by node; none: it is no event
+    std::vector<std::vector<std::uint32_t>> next;
+
+    std::uint32_t add(EventId id = none) {
+        event.push_back(id);
+        next.emplace_back();
+        return static_cast<std::uint32_t>(event.size() - 1);
+    }
+    /// Fills `next` of the graph, whose events the nodes name.
+    void condense(EventGraph& graph) const;
+};
+
+}  // namespace wgrun::sass

@@ -1,0 +1,189 @@
+#include "sass/in_flight.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "sass/record.hpp"
+#include "sass/registers.hpp"
+
+namespace wgrun::sass {
+namespace {
+
+constexpr int most_groups = 8;  // what is in flight with more commits behind it counts as with so many
+
+/// Of WARPGROUP.DEPBAR.LE gsb0, 0x1: the groups that may remain.
+int remaining(const Instruction& wait) {
+    if (wait.operands.size() < 2) return 0;
+    const std::string_view text = wait.operands[1];
+    int value = 0;
+    std::from_chars(text.data() + std::min<std::size_t>(2, text.size()), text.data() + text.size(), value,
+                    16);
+    return value;
+}
+
+/// What happens to groups at each instruction, and the registers that matter, read once.
+struct Outline {
+    Outline(const Function& function, const Graph& graph) : of(function.instructions.size()) {
+        for (Place at = 0; at < of.size(); ++at) {
+            const Instruction& one = function.instructions[at];
+            of[at].written = written(one);
+            for (const Place inside : graph.called(at)) {
+                const Registers more = written(function.instructions[inside]);
+                if (more.count > 0) of[at].called.push_back(more);
+            }
+            if (one.record->does == Does::product) {
+                products.push_back(at);
+                of[at].product = static_cast<int>(shapes.size());
+                shapes.push_back(product_of(one));
+            }
+            if (one.record->does == Does::wait_products && !one.guarded()) of[at].leaves = remaining(one);
+        }
+    }
+    struct One {
+        Registers written;
+        std::vector<Registers> called;  ///< that a function writes that it calls
+        int product = -1;               ///< in `shapes`
+        int leaves = -1;                ///< groups that may remain; -1: it does not wait
+    };
+    const Product* product(Place at) const {
+        return of[at].product < 0 ? nullptr : &shapes[static_cast<std::size_t>(of[at].product)];
+    }
+    std::vector<One> of;
+    std::vector<Place> products;
+    std::vector<Product> shapes;
+};
+
+/// Follows all paths behind a product while it may be in flight; visit(place, committed) says whether to go
+/// on behind the place.
+template <class Visit>
+void follow(const Outline& outline, const Graph& graph, Place product, std::vector<std::uint16_t>& seen,
+            Visit visit) {
+    struct State {
+        Place at;
+        int committed;
+    };
+    std::vector<State> left;
+    std::vector<Place> marked;
+    const auto reach = [&](Place at, int committed) {
+        const auto bit = static_cast<std::uint16_t>(1U << committed);
+        if ((seen[at] & bit) != 0) return;
+        if (seen[at] == 0) marked.push_back(at);
+        seen[at] |= bit;
+        left.push_back({at, committed});
+    };
+    const int own = outline.product(product)->ends_group ? 1 : 0;
+    for (const Place to : graph.next(product)) reach(to, own);
+    while (!left.empty()) {
+        auto [at, committed] = left.back();
+        left.pop_back();
+        const Outline::One& one = outline.of[at];
+        if (one.leaves >= 0 && committed > one.leaves) continue;
+        if (!visit(at, committed)) continue;
+        if (const Product* other = outline.product(at); other != nullptr && other->ends_group)
+            committed = std::min(committed + 1, most_groups);
+        for (const Place to : graph.next(at)) reach(to, committed);
+    }
+    for (const Place at : marked) seen[at] = 0;
+}
+
+/// Whether the instruction waits for the scoreboard that the product sets when it has read its registers.
+bool waits_for_reads(const Instruction& product, const Instruction& writer) {
+    const std::uint8_t read = product.control.read;
+    return product.control.known && writer.control.known && read < 6 &&
+           ((writer.control.waits >> read) & 1) != 0;
+}
+
+}  // namespace
+
+std::vector<Touched> touched_in_flight(const Function& function, const Graph& graph) {
+    const Outline outline(function, graph);
+    std::vector<Touched> out;
+    std::vector<std::uint16_t> seen(function.instructions.size());
+    for (const Place product : outline.products) {
+        if (!graph.reachable(product)) continue;
+        const Product& shape = *outline.product(product);
+        follow(outline, graph, product, seen, [&](Place at, int committed) {
+            const Instruction& one = function.instructions[at];
+            std::optional<Touched> found;
+            const auto note = [&](Touched::What what, Registers kept, Registers touches) {
+                if (found || !kept.meets(touches)) return;
+                found = Touched{what,      product,
+                                at,        std::max(kept.first, touches.first),
+                                committed, waits_for_reads(function.instructions[product], one)};
+            };
+            const auto writes = [&](Registers touches) {
+                note(Touched::What::fragment, shape.fragment, touches);
+                note(Touched::What::metadata, shape.metadata, touches);
+                note(Touched::What::accumulator, shape.accumulators, touches);
+            };
+            if (const Product* other = outline.product(at)) {
+                // Of the same accumulators the products keep their order; A's registers are read by both.
+                if (other->accumulators != shape.accumulators) writes(other->accumulators);
+                note(Touched::What::early_read, shape.accumulators, other->fragment);
+            } else {
+                writes(outline.of[at].written);
+                for (const Registers& more : outline.of[at].called) writes(more);
+                for_each_read(
+                    one, [&](Registers read) { note(Touched::What::early_read, shape.accumulators, read); });
+            }
+            if (found) out.push_back(*found);
+            return !found;
+        });
+    }
+    return out;
+}
+
+std::vector<Unordered> written_without_order(const Function& function, const Graph& graph) {
+    const Outline outline(function, graph);
+    std::vector<std::vector<Place>> before(function.instructions.size());
+    for (Place at = 0; at < before.size(); ++at)
+        for (const Place to : graph.next(at)) before[to].push_back(at);
+    std::vector<Unordered> out;
+    std::vector<bool> seen(function.instructions.size());
+    for (const Place product : outline.products) {
+        if (!graph.reachable(product)) continue;
+        const Product& shape = *outline.product(product);
+        std::vector<Place> left = before[product], marked;
+        while (!left.empty()) {
+            const Place at = left.back();
+            left.pop_back();
+            if (seen[at]) continue;
+            seen[at] = true;
+            marked.push_back(at);
+            if (function.instructions[at].record->does == Does::order_registers) continue;
+            const Registers& touches = outline.of[at].written;
+            const bool sums = shape.reads_accumulators && shape.accumulators.meets(touches);
+            if (sums || shape.fragment.meets(touches)) {
+                const Registers& kept = sums ? shape.accumulators : shape.fragment;
+                out.push_back({at, product, std::max(kept.first, touches.first)});
+                continue;
+            }
+            left.insert(left.end(), before[at].begin(), before[at].end());
+        }
+        for (const Place at : marked) seen[at] = false;
+    }
+    return out;
+}
+
+std::vector<std::vector<Place>> in_flight_at(const Function& function, const Graph& graph,
+                                             const std::vector<Place>& asked) {
+    const Outline outline(function, graph);
+    std::vector<std::vector<Place>> out(asked.size());
+    std::vector<int> place_of(function.instructions.size(), -1);
+    for (std::size_t i = 0; i < asked.size(); ++i) place_of[asked[i]] = static_cast<int>(i);
+    std::vector<std::uint16_t> seen(function.instructions.size());
+    for (const Place product : outline.products) {
+        if (!graph.reachable(product)) continue;
+        follow(outline, graph, product, seen, [&](Place at, int) {
+            if (const int place = place_of[at]; place >= 0) {
+                std::vector<Place>& list = out[static_cast<std::size_t>(place)];
+                if (list.empty() || list.back() != product) list.push_back(product);
+            }
+            return true;
+        });
+    }
+    return out;
+}
+
+}  // namespace wgrun::sass

@@ -1,0 +1,40 @@
+// The registers of products that are in flight: from a product of a warpgroup to the wait that covers its
+// group nobody may write to its registers, nor read its accumulators (PTX ISA 9.7.15.7).
+#pragma once
+
+#include <vector>
+
+#include "sass/graph.hpp"
+
+namespace wgrun::sass {
+
+/// An instruction that touches registers of a product that may be in flight there.
+struct Touched {
+    enum class What : std::uint8_t {
+        fragment,     ///< writes to A's registers
+        metadata,     ///< writes to those of a sparse A's metadata
+        accumulator,  ///< writes to accumulators
+        early_read    ///< reads accumulators
+    };
+    What what;
+    Place product, at;
+    int reg;               ///< the first of them
+    int committed;         ///< groups that were committed since the product was issued, its own among them
+    bool waits_for_reads;  ///< it waits for the scoreboard by which the product says that it has read
+};
+
+/// All of them: for each product and what touches it, the first one on each path.
+std::vector<Touched> touched_in_flight(const Function& function, const Graph& graph);
+
+/// A product, and an instruction that wrote to registers of it, behind which no WARPGROUP.ARRIVE orders them.
+struct Unordered {
+    Place write, product;
+    int reg;
+};
+std::vector<Unordered> written_without_order(const Function& function, const Graph& graph);
+
+/// The products that may be in flight before each instruction that `asked` names, by number.
+std::vector<std::vector<Place>> in_flight_at(const Function& function, const Graph& graph,
+                                             const std::vector<Place>& asked);
+
+}  // namespace wgrun::sass

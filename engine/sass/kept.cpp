@@ -1,0 +1,256 @@
+#include "sass/kept.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "sass/in_flight.hpp"
+#include "sass/inclusion.hpp"
+#include "sass/report.hpp"
+
+namespace wgrun::sass {
+namespace {
+
+/// The rule that a lost or moved event breaks.
+const Rule& rule_of(Does does) { return does == Does::product ? rules::WG_SASS_02 : rules::WG_SASS_05; }
+
+std::string_view argument_of(Does does, std::size_t argument) {
+    switch (does) {
+        case Does::barrier:
+        case Does::barrier_arrive: return argument == 0 ? "number" : "count of threads";
+        case Does::bulk_load:
+        case Does::bulk_store: return "count of dimensions";
+        case Does::set_registers: return "count of registers";
+        default: break;
+    }
+    return "count of groups";
+}
+
+/// The order of what matters, and that nothing of it is missing.
+class Order {
+  public:
+    Order(const Function& function, const Graph& graph, const Asked& asked, Report& report)
+        : function_(function),
+          graph_(graph),
+          asked_(asked),
+          report_(report),
+          machine_(events_of(function, graph, asked)) {
+        found_ = compare(machine_, asked.graph, true);
+        // Lines may be those of instructions before: the order alone may fit.
+        if (found_.departure) {
+            Inclusion plain = compare(machine_, asked.graph, false);
+            if (!plain.departure && !plain.gave_up) {
+                plain.differs = found_.differs;
+                found_ = std::move(plain);
+            }
+        }
+    }
+
+    std::size_t events() const { return machine_.events.size() - 2; }
+
+    /// By instruction: the line of the PTX of a product; others have their own.
+    std::vector<int> lines() const {
+        std::vector<int> out;
+        for (const Instruction& one : function_.instructions) out.push_back(one.line);
+        for (EventId id = 2; id < machine_.events.size(); ++id) {
+            const Event& event = machine_.events[id];
+            if (event.does == Does::product && !found_.matched[id].empty())
+                out[event.number] = asked_.graph.events[found_.matched[id].front()].line;
+        }
+        return out;
+    }
+
+    void check() {
+        if (machine_.gave_up || found_.gave_up)
+            return report_.open(0, "there are too many paths to compare the orders of events");
+        for (const Differs& one : found_.differs) differs(one);
+        if (found_.departure) return departs(*found_.departure);
+        check_covered();
+        check_waits();
+    }
+
+  private:
+    const Event& machine(EventId id) const { return machine_.events[id]; }
+    const Event& program(EventId id) const { return asked_.graph.events[id]; }
+
+    std::string text(EventId id) const {
+        if (id == EventGraph::entry) return "the beginning";
+        if (id == EventGraph::exit) return "the end";
+        return report_.name(machine(id).number);
+    }
+    std::string list(const std::vector<EventId>& events) const {
+        std::set<std::string> names;
+        for (const EventId id : events)
+            names.insert(id == EventGraph::exit
+                             ? "its end"
+                             : fmt::format("{} of line {}", name_of(program(id).does), program(id).line));
+        std::string out;
+        std::size_t count = 0;
+        for (const std::string& name : names) {
+            if (++count > 3) return out + fmt::format(" or {} others", names.size() - 3);
+            out += (out.empty() ? "" : " or ") + name;
+        }
+        return out;
+    }
+
+    void differs(const Differs& one) {
+        const Event &is = machine(one.machine), &asked = program(one.program);
+        report_.add(rules::WG_SASS_06, asked.line, is.number,
+                    fmt::format("{} has the {} {}, the program {}", report_.name(is.number),
+                                argument_of(is.does, one.argument), is.arguments[one.argument],
+                                asked.arguments[one.argument]));
+    }
+
+    /// What is lost is what stands between: where the program comes to the event behind one step that it
+    /// expects, that is it.
+    EventId lost(const Departure& one) const {
+        for (const EventId expected : one.expected)
+            for (const EventId then : asked_.graph.next[expected])
+                if (one.machine == EventGraph::exit ? then == EventGraph::exit
+                                                    : fits(machine(one.machine), program(then)))
+                    return expected;
+        return EventGraph::entry;
+    }
+
+    void departs(const Departure& one) {
+        const EventId missing = lost(one);
+        const bool ends = one.machine == EventGraph::exit;
+        const Place at = ends ? (one.before == EventGraph::entry ? 0 : machine(one.before).number)
+                              : machine(one.machine).number;
+        if (missing != EventGraph::entry && missing != EventGraph::exit) {
+            const Event& asked = program(missing);
+            return report_.add(
+                rule_of(asked.does), asked.line, at,
+                fmt::format("the {} of line {} is missing: behind {} the machine code goes on "
+                            "with {}",
+                            name_of(asked.does), asked.line, text(one.before), text(one.machine)));
+        }
+        const Does does = ends ? (one.expected.empty() ? Does::other : program(one.expected.front()).does)
+                               : machine(one.machine).does;
+        const int line =
+            ends ? (one.at.empty() ? 0 : program(one.at.front()).line) : machine(one.machine).line;
+        report_.add(rule_of(does), line, at,
+                    fmt::format("behind {} the machine code goes on with {}, the program with {}",
+                                text(one.before), text(one.machine), list(one.expected)));
+    }
+
+    /// Blocks of the program of which machine code has something: the assembler has not found that nobody
+    /// comes there.
+    std::set<std::uint32_t> living_blocks() const {
+        std::set<std::uint32_t> out;
+        for (EventId id = 2; id < asked_.graph.events.size(); ++id)
+            if (found_.covered[id] && !program(id).guarded) out.insert(program(id).block);
+        return out;
+    }
+
+    void check_covered() {
+        std::set<std::uint64_t> guards;  // of which some event has an image
+        for (EventId id = 2; id < asked_.graph.events.size(); ++id)
+            if (found_.covered[id] && program(id).guarded) guards.insert(program(id).guard);
+        const std::set<std::uint32_t> living = living_blocks();
+        const std::vector<bool> reached = reached_of_program();
+        for (EventId id = 2; id < asked_.graph.events.size(); ++id) {
+            if (found_.covered[id] || !reached[id]) continue;
+            const Event& event = program(id);
+            if (event.does == Does::set_registers && report_.known().ignores_setmaxnreg) continue;
+            const bool lives = event.guarded ? guards.contains(event.guard) : living.contains(event.block);
+            if (lives && event.does != Does::fence)
+                report_.add(rule_of(event.does), event.line, 0,
+                            fmt::format("the {} of line {} is missing", name_of(event.does), event.line));
+            else if (event.does != Does::fence)
+                report_.open(event.line,
+                             fmt::format("the machine code has no {} of line {}: whether its threads come "
+                                         "there at all is not known",
+                                         name_of(event.does), event.line));
+        }
+    }
+
+    std::vector<bool> reached_of_program() const {
+        std::vector<bool> out(asked_.graph.events.size());
+        std::vector<EventId> left{EventGraph::entry};
+        out[EventGraph::entry] = true;
+        while (!left.empty()) {
+            const EventId at = left.back();
+            left.pop_back();
+            for (const EventId to : asked_.graph.next[at])
+                if (!out[to]) out[to] = true, left.push_back(to);
+        }
+        return out;
+    }
+
+    void check_waits() {
+        std::vector<Place> asked;
+        std::vector<EventId> ids;
+        for (EventId id = 2; id < machine_.events.size(); ++id)
+            if (!found_.matched[id].empty()) asked.push_back(machine(id).number), ids.push_back(id);
+        const auto in_flight = in_flight_at(function_, graph_, asked);
+        std::vector<std::vector<EventId>> image(function_.instructions.size());
+        for (EventId id = 2; id < machine_.events.size(); ++id)
+            if (machine(id).does == Does::product) image[machine(id).number] = found_.matched[id];
+        std::set<EventId> told;
+        for (std::size_t i = 0; i < ids.size(); ++i)
+            for (const Place product : in_flight[i]) {
+                const auto& images = image[product];
+                const bool allowed = std::ranges::any_of(found_.matched[ids[i]], [&](EventId at) {
+                    return std::ranges::any_of(asked_.in_flight[at], [&](EventId flies) {
+                        return std::ranges::find(images, flies) != images.end();
+                    });
+                });
+                if (allowed || images.empty() || !told.insert(images.front()).second) continue;
+                const Event& of = program(images.front());
+                report_.add(rules::WG_SASS_03, of.line, asked[i],
+                            fmt::format("the product at {} may be in flight at {}, where the program has "
+                                        "waited for it",
+                                        report_.name(product), report_.name(asked[i])));
+            }
+    }
+
+    const Function& function_;
+    const Graph& graph_;
+    const Asked& asked_;
+    Report& report_;
+    EventGraph machine_;
+    Inclusion found_;
+};
+
+}  // namespace
+
+Kept compare_with_program(const Function& function, const Program& program, const Circumstances& known) {
+    Kept out;
+    Report report(out, function, program.where(), known);
+    const Graph graph(function);
+    const Asked asked = asked_of(program);
+    if (graph.open() != graph.size())
+        report.open(function.instructions[graph.open()].line,
+                    fmt::format("where {} goes on is not known", report.name(graph.open())));
+    if (asked.opaque > 0)
+        report.open(asked.first_opaque, fmt::format("{} that wgrun does not know may order others",
+                                                    asked.opaque == 1 ? "an instruction" : "instructions"));
+    for (Place at = 0; at < function.instructions.size(); ++at)
+        out.products += graph.reachable(at) && function.instructions[at].record->does == Does::product;
+    Order order(function, graph, asked, report);
+    out.events = order.events();
+    const std::vector<int> lines = order.lines();
+    check_registers(function, graph, lines, report);
+    order.check();
+    check_serialised(function, graph, asked, lines, report);
+    check_spills(function, graph, asked, report);
+    return out;
+}
+
+Kept check_alone(const Function& function, Where where) {
+    Kept out;
+    const Circumstances known;
+    Report report(out, function, where, known);
+    const Graph graph(function);
+    std::vector<int> lines;
+    for (Place at = 0; at < function.instructions.size(); ++at) {
+        lines.push_back(0);
+        out.products += graph.reachable(at) && function.instructions[at].record->does == Does::product;
+    }
+    check_registers(function, graph, lines, report);
+    return out;
+}
+
+}  // namespace wgrun::sass

@@ -1,0 +1,194 @@
+// The events of machine code.
+#include <algorithm>
+#include <charconv>
+#include <unordered_map>
+
+#include "sass/events.hpp"
+#include "sass/predicates.hpp"
+#include "sass/registers.hpp"
+
+namespace wgrun::sass {
+namespace {
+
+/// The number that an operand is, "0x80"; any: it is none.
+std::int64_t immediate(const Instruction& one, std::size_t at) {
+    if (at >= one.operands.size() || !one.operands[at].starts_with("0x")) return Event::any;
+    const std::string_view digits = one.operands[at].substr(2);
+    std::int64_t value = Event::any;
+    std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+    return value;
+}
+
+/// The dimensions of "UTMALDG.2D"; 0: it copies bytes.
+std::int64_t dimensions(const Instruction& one) {
+    for (const char digit : {'1', '2', '3', '4', '5'})
+        if (one.has(std::string{digit, 'D'})) return digit - '0';
+    return 0;
+}
+
+Event event_of(const Instruction& one, Place at) {
+    Event out;
+    out.does = one.record->does;
+    out.line = one.line;
+    out.number = at;
+    out.guarded = one.guarded();
+    switch (out.does) {
+        case Does::product: {
+            const Product product = product_of(one);
+            out.arguments = {product.n, product.k,
+                             (product.sparse ? 1 : 0) + (product.fragment.count > 0 ? 2 : 0)};
+            break;
+        }
+        case Does::barrier:
+        case Does::barrier_arrive: out.arguments = {immediate(one, 0), immediate(one, 1), Event::any}; break;
+        case Does::bulk_load:
+        case Does::bulk_store: out.arguments[0] = dimensions(one); break;
+        case Does::wait_scoreboard: out.arguments[0] = immediate(one, 1); break;
+        case Does::set_registers:
+            out.arguments[0] = immediate(one, one.operands.empty() ? 0 : one.operands.size() - 1);
+            break;
+        default: break;
+    }
+    return out;
+}
+
+/// Such instructions also come from other ones, and from the assembler itself.
+bool has_other_reasons(Does does) {
+    return does == Does::wait_scoreboard || does == Does::proxy_fence || does == Does::fence;
+}
+
+bool is_event(const Instruction& one, const Asked& asked) {
+    const Does does = one.record->does;
+    switch (does) {
+        case Does::other:
+        case Does::order_registers:
+        case Does::wait_products:
+        case Does::load:
+        case Does::store:
+        case Does::atomic:
+        case Does::branch:
+        case Does::indirect:
+        case Does::call:
+        case Does::ret:
+        case Does::exit: return false;
+        default: break;
+    }
+    if (one.never()) return false;
+    return !has_other_reasons(does) || std::ranges::any_of(asked.graph.events, [&](const Event& event) {
+        return event.does == does && event.line == one.line;
+    });
+}
+
+class Maker {
+  public:
+    Maker(const Function& function, const Graph& graph, const Asked& asked)
+        : code_(function.instructions),
+          graph_(graph),
+          deciding_(code_.size()),
+          event_(code_.size(), Fine::none) {
+        out_.events.resize(2);
+        out_.events[EventGraph::exit].does = Does::exit;
+        for (Place at = 0; at < code_.size(); ++at) {
+            if (!graph.reachable(at)) continue;
+            const Does does = code_[at].record->does;
+            if (is_event(code_[at], asked)) {
+                event_[at] = static_cast<EventId>(out_.events.size());
+                out_.events.push_back(event_of(code_[at], at));
+            }
+            deciding_[at] = event_[at] != Fine::none || does == Does::branch || does == Does::exit;
+        }
+        live_ = live_predicates(function, graph, deciding_);
+    }
+
+    EventGraph make() {
+        const std::uint32_t entry = fine_.add(EventGraph::entry);
+        exit_ = fine_.add(EventGraph::exit);
+        if (!code_.empty()) fine_.next[entry] = {node(0, {})};
+        constexpr std::size_t most = 2'000'000;
+        for (std::size_t i = 0; i < left_.size(); ++i) {
+            if (fine_.event.size() > most) {
+                out_.gave_up = true;
+                break;
+            }
+            expand(left_[i]);
+        }
+        fine_.condense(out_);
+        return std::move(out_);
+    }
+
+  private:
+    struct State {
+        Place at;
+        Known known;
+        std::uint32_t node;
+    };
+
+    /// The node of an instruction with what is known before it.
+    std::uint32_t node(Place at, Known known) {
+        for (;;) {  // what nobody asks for is passed over
+            known = known.without(static_cast<PredicateSet>(~live_[at]));
+            if (deciding_[at] || graph_.next(at).size() != 1) break;
+            known = known.without(written_predicates(code_[at]));
+            if (graph_.next(at)[0] <= at) break;
+            at = graph_.next(at)[0];
+        }
+        const std::uint64_t key =
+            (std::uint64_t{at} << 32) | (std::uint64_t{known.known} << 16) | known.value;
+        const auto [found, added] = nodes_.try_emplace(key, 0);
+        if (!added) return found->second;
+        found->second = fine_.add();
+        left_.push_back({at, known, found->second});
+        return found->second;
+    }
+
+    void expand(State state) {
+        const Instruction& one = code_[state.at];
+        const Does does = one.record->does;
+        for (const bool holds : {true, false}) {
+            if (!state.known.allows(one, holds)) continue;
+            Known known = state.known.with(one, holds);
+            std::uint32_t from = state.node;
+            if (holds && event_[state.at] != Fine::none) {
+                from = fine_.add(event_[state.at]);
+                fine_.next[state.node].push_back(from);
+            }
+            if (holds) known = known.without(written_predicates(one));
+            const auto link = [&](std::uint32_t to) { fine_.next[from].push_back(to); };
+            if (does == Does::exit && holds) {
+                link(exit_);
+                continue;
+            }
+            for (const Place to : graph_.next(state.at)) {
+                const bool falls = to == state.at + 1;
+                if (does == Does::branch && !one.never()) {
+                    if (!falls && (!holds || (graph_.repeats_for_lanes(state.at) && to <= state.at)))
+                        continue;
+                    // A branch that only its guard decides is taken where that holds.
+                    if (falls && holds && one.guarded() && one.operands.size() == 1 &&
+                        !one.mnemonic.starts_with("BRA."))
+                        continue;
+                }
+                link(node(to, known));
+            }
+        }
+    }
+
+    const std::vector<Instruction>& code_;
+    const Graph& graph_;
+    std::vector<bool> deciding_;
+    std::vector<EventId> event_;
+    std::vector<PredicateSet> live_;
+    EventGraph out_;
+    Fine fine_;
+    std::uint32_t exit_ = 0;
+    std::unordered_map<std::uint64_t, std::uint32_t> nodes_;
+    std::vector<State> left_;
+};
+
+}  // namespace
+
+EventGraph events_of(const Function& function, const Graph& graph, const Asked& asked) {
+    return Maker(function, graph, asked).make();
+}
+
+}  // namespace wgrun::sass
