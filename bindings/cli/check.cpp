@@ -164,25 +164,6 @@ int refuse_unknown(const Request& request, const Checked& checked, const Assumpt
     return Exit::ok;
 }
 
-/// Behind FILE may stand the file that has its machine code. False, with a remark, if there are several.
-bool take_machine_code(Request& request, Search& search) {
-    std::vector<std::string> others;
-    for (const std::string& file : request.args) {
-        if (!carries_machine_code(file) && !has_machine_code_alone(file)) {
-            others.push_back(file);
-        } else if (!search.machine_code.empty() || others.size() > 0) {
-            remark("wgrun: --sass: machine code stands behind its only text: FILE CUBIN");
-            return false;
-        } else {
-            search.machine_code = file;
-        }
-    }
-    // Files of machine code alone are checked one after the other.
-    if (has_machine_code_alone(request.file)) return true;
-    request.args = std::move(others);
-    return true;
-}
-
 int check(Request request, Options options) {
     if (options.batch) return check_batch(request, std::move(options.serving));
     Results results(true);
@@ -197,7 +178,7 @@ int check(Request request, Options options) {
         return Exit::usage;
     }
     if (options.search.sass) {
-        if (!take_machine_code(request, options.search)) return Exit::usage;
+        if (!take_machine_code(request, options.search.machine_code)) return Exit::usage;
         if (has_machine_code_alone(request.file)) return check_machine_code(request, options.strict, results);
     }
     std::optional<std::string> text = ptx_text(request);

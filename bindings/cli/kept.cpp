@@ -34,15 +34,37 @@ void place_in_script(KeptKernel& kernel, const std::string& file, const std::vec
 
 }  // namespace
 
-void KeptCode::add(Kernel& kernel, const std::atomic<bool>* stop) {
+std::vector<KeptKernel> kept_of_script(Kernel& kernel, const sass::Listing& listing) {
     const std::string file = kernel.program().name() + ".ptx";
-    const std::string& ptx = kernel.ptx();
-    for (KeptKernel& one : kept_of_text(
-             file, ptx, file_.empty() ? machine_code_of(ptx, {}, stop) : machine_code_in(file_, stop))) {
+    std::vector<KeptKernel> out = kept_of_text(file, kernel.ptx(), listing);
+    for (KeptKernel& one : out) {
         one.where = kernel.program().where();
         place_in_script(one, file, kernel.ptx_lines());
-        kernels_.push_back(std::move(one));
     }
+    return out;
+}
+
+bool take_machine_code(Request& request, std::string& file) {
+    if (has_machine_code_alone(request.file)) return true;  // such files are looked at one after the other
+    std::vector<std::string> others;
+    for (const std::string& one : request.args) {
+        if (!carries_machine_code(one) && !has_machine_code_alone(one)) {
+            others.push_back(one);
+        } else if (!file.empty() || !others.empty()) {
+            remark("wgrun: machine code stands behind its only text: FILE CUBIN");
+            return false;
+        } else {
+            file = one;
+        }
+    }
+    request.args = std::move(others);
+    return true;
+}
+
+void KeptCode::add(Kernel& kernel, const std::atomic<bool>* stop) {
+    std::ranges::move(kept_of_script(kernel, file_.empty() ? machine_code_of(kernel.ptx(), {}, stop)
+                                                           : machine_code_in(file_, stop)),
+                      std::back_inserter(kernels_));
 }
 
 void KeptCode::add(const std::string& name, const std::string& text) {

@@ -12,13 +12,21 @@
 
 namespace wgrun::cli {
 
+/// Holds machine code against a kernel of a script. Findings are at lines of the script, with those of the
+/// PTX as notes.
+std::vector<KeptKernel> kept_of_script(Kernel& kernel, const sass::Listing& listing);
+
+/// Takes the name of a file with machine code from behind FILE, if there is one. False, with a remark, if
+/// there are several.
+bool take_machine_code(Request& request, std::string& file);
+
 /// The machine code of some kernels.
 class KeptCode {
   public:
     /// `file`: where the machine code is, in place of what ptxas makes; empty: ptxas makes it.
     explicit KeptCode(std::string file = {}) : file_(std::move(file)) {}
 
-    /// Adds a kernel of a script. Its findings are at lines of the script, with those of the PTX as notes.
+    /// Adds a kernel of a script.
     void add(Kernel& kernel, const std::atomic<bool>* stop);
     /// Adds all entries of a PTX text.
     void add(const std::string& name, const std::string& text);

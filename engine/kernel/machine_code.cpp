@@ -49,7 +49,9 @@ KeptKernel judged(std::string name, Where where, const sass::Function& function,
 }
 
 KeptKernel undecided(std::string name, Where where, std::string reason, std::string assumption) {
-    KeptKernel out{std::move(name), where};
+    KeptKernel out;
+    out.kernel = std::move(name);
+    out.where = where;
     out.verdict = {Property::kept, Verdict::Kind::undecided, {},
                    where,          std::move(reason),        std::move(assumption)};
     return out;

@@ -13,7 +13,7 @@ namespace wgrun {
 namespace {
 
 /// Of each tensor, in bytes: with numbers of 2048 a matrix of 64 bits has so many.
-constexpr std::int64_t tensor_bytes = std::int64_t{1} << 25;
+constexpr std::int64_t bytes_of_tensor = std::int64_t{1} << 25;
 
 }  // namespace
 
@@ -42,7 +42,7 @@ SyntheticArguments::SyntheticArguments(const Program& program, const FoundIn& la
 }
 
 Tensor* SyntheticArguments::memory() {
-    Tensor& made = tensors_.emplace_back(Tensor::zeros(Dtype::u32, {tensor_bytes / 4}));
+    Tensor& made = tensors_.emplace_back(Tensor::zeros(Dtype::u32, {bytes_of_tensor / 4}));
     if (word_) {
         const std::span<std::byte> bytes = made.bytes();
         for (std::size_t at = 0; at < bytes.size(); at += sizeof *word_)

@@ -70,11 +70,11 @@ class Pointers {
     std::set<std::uint32_t> found_;
 };
 
-constexpr std::uint64_t first_address = std::uint64_t{1} << 46;
+constexpr std::uint64_t first_pointer = std::uint64_t{1} << 46;
 
 /// Far apart, so that what leaves one does not get into another.
 std::uint64_t address_of(std::size_t parameter, std::size_t byte) {
-    return first_address + (std::uint64_t{parameter} << 40) + (std::uint64_t{byte} << 28);
+    return first_pointer + (std::uint64_t{parameter} << 40) + (std::uint64_t{byte} << 28);
 }
 
 /// The bytes of a value of so many bytes.
@@ -141,7 +141,7 @@ class Params {
 }  // namespace
 
 bool is_synthetic_address(std::uint64_t value) {
-    return value >= first_address && value >> 63 == 0 && value % (std::uint64_t{1} << 28) == 0;
+    return value >= first_pointer && value >> 63 == 0 && value % (std::uint64_t{1} << 28) == 0;
 }
 
 SyntheticParams synthetic_params(const Program& program, std::uint32_t number) {

@@ -68,4 +68,45 @@ void Fine::condense(EventGraph& graph) const {
     }
 }
 
+bool orders_accesses(Does does) {
+    switch (does) {
+        case Does::product:
+        case Does::set_registers:
+        case Does::copy:
+        case Does::launch_dependents: return false;
+        default: return true;
+    }
+}
+
+void Fine::find_neighbours(const EventGraph& graph, const std::vector<std::vector<std::uint32_t>>& nodes,
+                           std::vector<Access>& accesses) const {
+    std::vector<std::vector<std::uint32_t>> before(next.size());
+    for (std::uint32_t at = 0; at < next.size(); ++at)
+        for (const std::uint32_t to : next[at]) before[to].push_back(at);
+    std::vector<std::uint32_t> seen(event.size(), none), left;
+    std::uint32_t mark = 0;
+    const auto collect = [&](const std::vector<std::uint32_t>& from, const auto& edges,
+                             std::vector<EventId>& out) {
+        ++mark;
+        left.clear();
+        for (const std::uint32_t node : from) left.insert(left.end(), edges[node].begin(), edges[node].end());
+        while (!left.empty()) {
+            const std::uint32_t at = left.back();
+            left.pop_back();
+            if (seen[at] == mark) continue;
+            seen[at] = mark;
+            if (event[at] != none && orders_accesses(graph.events[event[at]].does))
+                out.push_back(event[at]);
+            else
+                left.insert(left.end(), edges[at].begin(), edges[at].end());
+        }
+        std::ranges::sort(out);
+        out.erase(std::ranges::unique(out).begin(), out.end());
+    };
+    for (std::size_t i = 0; i < accesses.size(); ++i) {
+        collect(nodes[i], before, accesses[i].before);
+        collect(nodes[i], next, accesses[i].after);
+    }
+}
+
 }  // namespace wgrun::sass

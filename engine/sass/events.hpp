@@ -43,16 +43,21 @@ struct EventGraph {
     bool is_end(EventId id) const { return id == exit; }
 };
 
-/// A memory access of a program, by its line.
+/// A memory access, of a program or of machine code.
 struct Access {
     Does does = Does::load;
     Memory memory = Memory::none;
     int bytes = 0;
-    int line = 0;
-    std::uint32_t block = 0;
-    bool guarded = false;
-    bool used = true;  ///< of a load: each register of the result is read somewhere
+    int line = 0;              ///< of the PTX
+    std::uint32_t number = 0;  ///< of machine code: the instruction
+    std::uint32_t block = 0;   ///< of a program
+    bool used = true;          ///< of a load of a program: each register of the result is read somewhere
+    /// The events that order accesses, and may come next before it or behind it.
+    std::vector<EventId> before{}, after{};
 };
+
+/// Whether accesses to memory stay on their side of it.
+bool orders_accesses(Does does);
 
 /// What a program asks of machine code.
 struct Asked {
@@ -67,9 +72,15 @@ struct Asked {
 };
 Asked asked_of(const Program& program);
 
+/// What machine code does.
+struct Done {
+    EventGraph graph;
+    std::vector<Access> accesses;  ///< to shared and global memory, in the order of the text
+};
+
 /// The events of machine code. Waits, fences and the like count where the program asks for one at the same
 /// line: others are there for other reasons, and do no harm.
-EventGraph events_of(const Function& function, const Graph& graph, const Asked& asked);
+Done done_by(const Function& function, const Graph& graph, const Asked& asked);
 
 /// Nodes of a finer graph, of which some are events, made a graph of these alone.
 struct Fine {
@@ -84,6 +95,9 @@ struct Fine {
     }
     /// Fills `next` of the graph, whose events the nodes name.
     void condense(EventGraph& graph) const;
+    /// Fills the neighbours of accesses: nodes[i] are the nodes of accesses[i], which are no events.
+    void find_neighbours(const EventGraph& graph, const std::vector<std::vector<std::uint32_t>>& nodes,
+                         std::vector<Access>& accesses) const;
 };
 
 }  // namespace wgrun::sass

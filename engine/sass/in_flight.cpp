@@ -56,9 +56,9 @@ struct Outline {
 
 /// Follows all paths behind a product while it may be in flight; visit(place, committed) says whether to go
 /// on behind the place.
-template <class Visit>
+template <class Visit, class Covered>
 void follow(const Outline& outline, const Graph& graph, Place product, std::vector<std::uint16_t>& seen,
-            Visit visit) {
+            Visit visit, Covered covered) {
     struct State {
         Place at;
         int committed;
@@ -78,7 +78,10 @@ void follow(const Outline& outline, const Graph& graph, Place product, std::vect
         auto [at, committed] = left.back();
         left.pop_back();
         const Outline::One& one = outline.of[at];
-        if (one.leaves >= 0 && committed > one.leaves) continue;
+        if (one.leaves >= 0 && committed > one.leaves) {
+            covered(at);
+            continue;
+        }
         if (!visit(at, committed)) continue;
         if (const Product* other = outline.product(at); other != nullptr && other->ends_group)
             committed = std::min(committed + 1, most_groups);
@@ -103,33 +106,37 @@ std::vector<Touched> touched_in_flight(const Function& function, const Graph& gr
     for (const Place product : outline.products) {
         if (!graph.reachable(product)) continue;
         const Product& shape = *outline.product(product);
-        follow(outline, graph, product, seen, [&](Place at, int committed) {
-            const Instruction& one = function.instructions[at];
-            std::optional<Touched> found;
-            const auto note = [&](Touched::What what, Registers kept, Registers touches) {
-                if (found || !kept.meets(touches)) return;
-                found = Touched{what,      product,
-                                at,        std::max(kept.first, touches.first),
-                                committed, waits_for_reads(function.instructions[product], one)};
-            };
-            const auto writes = [&](Registers touches) {
-                note(Touched::What::fragment, shape.fragment, touches);
-                note(Touched::What::metadata, shape.metadata, touches);
-                note(Touched::What::accumulator, shape.accumulators, touches);
-            };
-            if (const Product* other = outline.product(at)) {
-                // Of the same accumulators the products keep their order; A's registers are read by both.
-                if (other->accumulators != shape.accumulators) writes(other->accumulators);
-                note(Touched::What::early_read, shape.accumulators, other->fragment);
-            } else {
-                writes(outline.of[at].written);
-                for (const Registers& more : outline.of[at].called) writes(more);
-                for_each_read(
-                    one, [&](Registers read) { note(Touched::What::early_read, shape.accumulators, read); });
-            }
-            if (found) out.push_back(*found);
-            return !found;
-        });
+        follow(
+            outline, graph, product, seen,
+            [&](Place at, int committed) {
+                const Instruction& one = function.instructions[at];
+                std::optional<Touched> found;
+                const auto note = [&](Touched::What what, Registers kept, Registers touches) {
+                    if (found || !kept.meets(touches)) return;
+                    found = Touched{what,      product,
+                                    at,        std::max(kept.first, touches.first),
+                                    committed, waits_for_reads(function.instructions[product], one)};
+                };
+                const auto writes = [&](Registers touches) {
+                    note(Touched::What::fragment, shape.fragment, touches);
+                    note(Touched::What::metadata, shape.metadata, touches);
+                    note(Touched::What::accumulator, shape.accumulators, touches);
+                };
+                if (const Product* other = outline.product(at)) {
+                    // Of the same accumulators the products keep their order; A's registers are read by both.
+                    if (other->accumulators != shape.accumulators) writes(other->accumulators);
+                    note(Touched::What::early_read, shape.accumulators, other->fragment);
+                } else {
+                    writes(outline.of[at].written);
+                    for (const Registers& more : outline.of[at].called) writes(more);
+                    for_each_read(one, [&](Registers read) {
+                        note(Touched::What::early_read, shape.accumulators, read);
+                    });
+                }
+                if (found) out.push_back(*found);
+                return !found;
+            },
+            [](Place) {});
     }
     return out;
 }
@@ -175,14 +182,28 @@ std::vector<std::vector<Place>> in_flight_at(const Function& function, const Gra
     std::vector<std::uint16_t> seen(function.instructions.size());
     for (const Place product : outline.products) {
         if (!graph.reachable(product)) continue;
-        follow(outline, graph, product, seen, [&](Place at, int) {
-            if (const int place = place_of[at]; place >= 0) {
-                std::vector<Place>& list = out[static_cast<std::size_t>(place)];
-                if (list.empty() || list.back() != product) list.push_back(product);
-            }
-            return true;
-        });
+        follow(
+            outline, graph, product, seen,
+            [&](Place at, int) {
+                if (const int place = place_of[at]; place >= 0) {
+                    std::vector<Place>& list = out[static_cast<std::size_t>(place)];
+                    if (list.empty() || list.back() != product) list.push_back(product);
+                }
+                return true;
+            },
+            [](Place) {});
     }
+    return out;
+}
+
+std::vector<Place> waits_of(const Function& function, const Graph& graph, Place product) {
+    const Outline outline(function, graph);
+    std::vector<std::uint16_t> seen(function.instructions.size());
+    std::vector<Place> out;
+    follow(
+        outline, graph, product, seen, [](Place, int) { return true; }, [&](Place at) { out.push_back(at); });
+    std::ranges::sort(out);
+    out.erase(std::ranges::unique(out).begin(), out.end());
     return out;
 }
 

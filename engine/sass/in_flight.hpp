@@ -33,6 +33,9 @@ struct Unordered {
 };
 std::vector<Unordered> written_without_order(const Function& function, const Graph& graph);
 
+/// The waits that cover a product: on each path behind it the first.
+std::vector<Place> waits_of(const Function& function, const Graph& graph, Place product);
+
 /// The products that may be in flight before each instruction that `asked` names, by number.
 std::vector<std::vector<Place>> in_flight_at(const Function& function, const Graph& graph,
                                              const std::vector<Place>& asked);

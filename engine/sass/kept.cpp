@@ -35,7 +35,8 @@ class Order {
           graph_(graph),
           asked_(asked),
           report_(report),
-          machine_(events_of(function, graph, asked)) {
+          done_(done_by(function, graph, asked)),
+          machine_(done_.graph) {
         found_ = compare(machine_, asked.graph, true);
         // Lines may be those of instructions before: the order alone may fit.
         if (found_.departure) {
@@ -68,6 +69,7 @@ class Order {
         if (found_.departure) return departs(*found_.departure);
         check_covered();
         check_waits();
+        check_accesses(function_, asked_, done_, found_, report_);
     }
 
   private:
@@ -210,7 +212,8 @@ class Order {
     const Graph& graph_;
     const Asked& asked_;
     Report& report_;
-    EventGraph machine_;
+    Done done_;
+    const EventGraph& machine_;
     Inclusion found_;
 };
 

@@ -79,40 +79,63 @@ bool is_event(const Instruction& one, const Asked& asked) {
     });
 }
 
-class Maker {
+bool is_access(const Instruction& one) {
+    const Does does = one.record->does;
+    return (does == Does::load || does == Does::store || does == Does::atomic) &&
+           one.record->memory != Memory::local && !one.never();
+}
+
+Access access_of(const Instruction& one, Place at) {
+    Access out;
+    out.does = one.record->does;
+    out.memory = one.record->memory;
+    out.bytes = access_bytes(one);
+    out.line = one.line;
+    out.number = at;
+    return out;
+}
+
+class MachineEvents {
   public:
-    Maker(const Function& function, const Graph& graph, const Asked& asked)
+    MachineEvents(const Function& function, const Graph& graph, const Asked& asked)
         : code_(function.instructions),
           graph_(graph),
           deciding_(code_.size()),
           event_(code_.size(), Fine::none) {
-        out_.events.resize(2);
-        out_.events[EventGraph::exit].does = Does::exit;
+        out_.graph.events.resize(2);
+        out_.graph.events[EventGraph::exit].does = Does::exit;
         for (Place at = 0; at < code_.size(); ++at) {
             if (!graph.reachable(at)) continue;
             const Does does = code_[at].record->does;
             if (is_event(code_[at], asked)) {
-                event_[at] = static_cast<EventId>(out_.events.size());
-                out_.events.push_back(event_of(code_[at], at));
+                event_[at] = static_cast<EventId>(out_.graph.events.size());
+                out_.graph.events.push_back(event_of(code_[at], at));
             }
-            deciding_[at] = event_[at] != Fine::none || does == Does::branch || does == Does::exit;
+            if (is_access(code_[at])) {
+                access_.emplace(at, out_.accesses.size());
+                out_.accesses.push_back(access_of(code_[at], at));
+            }
+            deciding_[at] = event_[at] != Fine::none || access_.contains(at) || does == Does::branch ||
+                            does == Does::exit;
         }
         live_ = live_predicates(function, graph, deciding_);
     }
 
-    EventGraph make() {
+    Done make() {
+        access_nodes_.resize(out_.accesses.size());
         const std::uint32_t entry = fine_.add(EventGraph::entry);
         exit_ = fine_.add(EventGraph::exit);
         if (!code_.empty()) fine_.next[entry] = {node(0, {})};
         constexpr std::size_t most = 2'000'000;
         for (std::size_t i = 0; i < left_.size(); ++i) {
             if (fine_.event.size() > most) {
-                out_.gave_up = true;
+                out_.graph.gave_up = true;
                 break;
             }
             expand(left_[i]);
         }
-        fine_.condense(out_);
+        fine_.condense(out_.graph);
+        fine_.find_neighbours(out_.graph, access_nodes_, out_.accesses);
         return std::move(out_);
     }
 
@@ -144,6 +167,15 @@ class Maker {
     void expand(State state) {
         const Instruction& one = code_[state.at];
         const Does does = one.record->does;
+        if (const auto access = access_.find(state.at); access != access_.end()) {
+            // Whether it is executed decides nothing that follows.
+            if (state.known.allows(one, true)) access_nodes_[access->second].push_back(state.node);
+            for (const Place to : graph_.next(state.at)) {
+                const std::uint32_t then = node(to, state.known.without(written_predicates(one)));
+                fine_.next[state.node].push_back(then);
+            }
+            return;
+        }
         for (const bool holds : {true, false}) {
             if (!state.known.allows(one, holds)) continue;
             Known known = state.known.with(one, holds);
@@ -178,8 +210,10 @@ class Maker {
     std::vector<bool> deciding_;
     std::vector<EventId> event_;
     std::vector<PredicateSet> live_;
-    EventGraph out_;
+    Done out_;
     Fine fine_;
+    std::unordered_map<Place, std::size_t> access_;  ///< its place in the list
+    std::vector<std::vector<std::uint32_t>> access_nodes_;
     std::uint32_t exit_ = 0;
     std::unordered_map<std::uint64_t, std::uint32_t> nodes_;
     std::vector<State> left_;
@@ -187,8 +221,8 @@ class Maker {
 
 }  // namespace
 
-EventGraph events_of(const Function& function, const Graph& graph, const Asked& asked) {
-    return Maker(function, graph, asked).make();
+Done done_by(const Function& function, const Graph& graph, const Asked& asked) {
+    return MachineEvents(function, graph, asked).make();
 }
 
 }  // namespace wgrun::sass

@@ -4,15 +4,15 @@
 #include <set>
 
 #include "isa/effects.hpp"
+#include "isa/known_bits.hpp"
 #include "isa/opaque.hpp"
 #include "sass/events.hpp"
 
 namespace wgrun::sass {
 namespace {
 
-/// The registers of which a step alone writes a number.
+/// The registers that one step alone writes, and always with one value.
 std::map<std::uint32_t, std::int64_t> constants(const Program& program) {
-    std::map<std::uint32_t, std::int64_t> values;
     std::map<std::uint32_t, int> writes;
     for_each_step(program, [&](const Step& step) {
         for (std::size_t i = 0; i < step.operands.size() && i < step.op->operands.size(); ++i) {
@@ -20,12 +20,20 @@ std::map<std::uint32_t, std::int64_t> constants(const Program& program) {
             if (step.operands[i].kind == Operand::Kind::reg) ++writes[step.operands[i].reg.id];
             for (const Reg reg : step.operands[i].list) ++writes[reg.id];
         }
-        if (step.op->name == "mov" && step.operands.size() == 2 &&
-            step.operands[1].kind == Operand::Kind::imm)
-            values[step.operands[0].reg.id] = step.operands[1].imm;
     });
-    std::erase_if(values, [&](const auto& one) { return writes[one.first] != 1; });
-    return values;
+    std::map<std::uint32_t, std::int64_t> out;
+    const auto known = [&](Reg reg) {
+        const auto found = out.find(reg.id);
+        return found == out.end() ? isa::KnownBits{}
+                                  : isa::KnownBits::of(static_cast<std::uint64_t>(found->second));
+    };
+    for_each_step(program, [&](const Step& step) {
+        if (step.operands.empty() || step.operands[0].kind != Operand::Kind::reg || step.guard) return;
+        if (writes[step.operands[0].reg.id] != 1) return;
+        if (const auto value = isa::known_bits(step, known).value())
+            out[step.operands[0].reg.id] = static_cast<std::int64_t>(*value);
+    });
+    return out;
 }
 
 /// The registers that some step reads.
@@ -82,18 +90,27 @@ class Listener final : public isa::Effects {
         return found == known_.end() ? Event::any : found->second;
     }
 
+    /// Of instructions that move matrices of a warp, lanes have other addresses than values.
+    int bytes_of(const isa::MemoryAccess& access) const {
+        if (step_.op->taken_by != isa::Participants::warp) return access.bytes;
+        for (const Operand& operand : step_.operands)
+            if (operand.kind == Operand::Kind::list) return 4 * static_cast<int>(operand.list.size());
+        return 4;
+    }
     void memory(const isa::MemoryAccess& access) override {
         if (memory_of(access.space) == Memory::none) return;
         Access out;
         out.does = step_.op->atomic ? Does::atomic : access.write ? Does::store : Does::load;
         out.memory = memory_of(access.space);
-        out.bytes = access.bytes;
+        out.bytes = bytes_of(access);
         out.line = step_.where.line;
         // An atomic reads and writes.
         if (accesses.empty() || accesses.back().does != Does::atomic || out.does != Does::atomic)
             accesses.push_back(out);
     }
     void fence() override { add(Does::fence); }
+    /// It takes no instruction of the machine: threads initialise mbarriers in order.
+    void publish_inits() override {}
     void proxy_fence(std::optional<isa::Space>) override { add(Does::proxy_fence); }
     void order_registers() override {
         add(Does::order_registers), orders.push_back(events.back()), events.pop_back();
@@ -144,9 +161,9 @@ class Listener final : public isa::Effects {
 };
 
 /// Makes the graph, block by block.
-class Maker {
+class ProgramEvents {
   public:
-    explicit Maker(const Program& program)
+    explicit ProgramEvents(const Program& program)
         : program_(program), known_(constants(program)), read_(read_registers(program)) {}
 
     Asked make() {
@@ -166,6 +183,7 @@ class Maker {
             blocks[i].for_each_successor([&](BlockId to, int) { fine_.next[at].push_back(begins_[to]); });
         }
         fine_.condense(graph);
+        fine_.find_neighbours(graph, access_nodes_, out_.accesses);
         find_in_flight();
         return std::move(out_);
     }
@@ -184,11 +202,16 @@ class Maker {
         const Listener listener(step, known_);
         if (isa::is_opaque(*step.op) && &*step.op == &isa::opaque(isa::Reach::anything) && out_.opaque++ == 0)
             out_.first_opaque = step.where.line;
+        if (!listener.accesses.empty()) {
+            const std::uint32_t node = fine_.add();
+            fine_.next[at].push_back(node);
+            at = node;
+        }
         for (Access access : listener.accesses) {
             access.block = block_;
-            access.guarded = static_cast<bool>(step.guard);
             if (access.does == Does::load) access.used = all_read(step);
             out_.accesses.push_back(access);
+            access_nodes_.push_back({at});
         }
         for (Event event : listener.waits) out_.waits.push_back(placed(event, step));
         for (Event event : listener.orders) out_.orders.push_back(placed(event, step));
@@ -290,6 +313,7 @@ class Maker {
     std::set<std::uint32_t> read_;
     Asked out_;
     Fine fine_;
+    std::vector<std::vector<std::uint32_t>> access_nodes_;
     std::vector<std::uint32_t> begins_;
     std::vector<std::pair<std::uint32_t, std::int64_t>> leaves_;
     std::vector<std::uint32_t> commits_;
@@ -298,6 +322,6 @@ class Maker {
 
 }  // namespace
 
-Asked asked_of(const Program& program) { return Maker(program).make(); }
+Asked asked_of(const Program& program) { return ProgramEvents(program).make(); }
 
 }  // namespace wgrun::sass

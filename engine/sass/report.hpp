@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "sass/events.hpp"
+#include "sass/inclusion.hpp"
 #include "sass/kept.hpp"
 #include "wgrun/rules.hpp"
 
@@ -38,6 +39,9 @@ void check_registers(const Function& function, const Graph& graph, const std::ve
 /// Waits that the program does not ask for: WG-SASS-04.
 void check_serialised(const Function& function, const Graph& graph, const Asked& asked,
                       const std::vector<int>& line_of, Report& report);
+/// Accesses to memory: WG-SASS-07.
+void check_accesses(const Function& function, const Asked& asked, const Done& done, const Inclusion& found,
+                    Report& report);
 /// Spills: WG-SASS-09.
 void check_spills(const Function& function, const Graph& graph, const Asked& asked, Report& report);
 
