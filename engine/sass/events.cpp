@@ -1,6 +1,7 @@
 #include "sass/events.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace wgrun::sass {
 
@@ -66,6 +67,24 @@ void Fine::condense(EventGraph& graph) const {
         std::ranges::sort(out);
         out.erase(std::ranges::unique(out).begin(), out.end());
     }
+}
+
+bool Asked::has(Does does, int line) const {
+    return std::ranges::any_of(graph.events,
+                               [&](const Event& event) { return event.does == does && event.line == line; });
+}
+
+Peculiarities peculiarities(const Function& function, const Asked& asked) {
+    Peculiarities out;
+    std::set<int> expects;
+    for (const Event& event : asked.graph.events)
+        if (event.does == Does::mbarrier_expect) expects.insert(event.line);
+    for (const Instruction& one : function.instructions) {
+        out.without_cluster = out.without_cluster || asked.waits_by_barrier(one);
+        if (one.record->does == Does::mbarrier_expect) expects.erase(one.line);
+    }
+    out.merged.assign(expects.begin(), expects.end());
+    return out;
 }
 
 bool orders_accesses(Does does) {

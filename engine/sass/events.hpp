@@ -21,6 +21,7 @@ struct Event {
     /// many threads; of a copy the dimensions; of a wait the groups that may remain; of an agreement about
     /// registers how many.
     std::array<std::int64_t, 3> arguments{any, any, any};
+    std::int64_t bytes = any;  ///< that an operation of an mbarrier expects
     int line = 0;              ///< of the PTX; 0: unknown
     std::uint32_t number = 0;  ///< of machine code: the instruction; of a program: the step, in text order
     std::uint32_t block = 0;   ///< of a program
@@ -69,8 +70,27 @@ struct Asked {
     std::vector<int> line_block;                  ///< by line: the block of its steps; -1: none
     std::size_t opaque = 0;                       ///< steps that no record reads, which may order anything
     int first_opaque = 0;                         ///< the line of the first of them
+
+    bool has(Does does, int line) const;
+    /// Where the launch decides whether there are clusters, a barrier takes the place of a wait for the
+    /// cluster in CTAs that have none.
+    bool waits_by_barrier(const Instruction& instruction) const {
+        return instruction.record->does == Does::barrier && has(Does::cluster_wait, instruction.line) &&
+               !has(Does::barrier, instruction.line);
+    }
 };
-Asked asked_of(const Program& program);
+
+/// What ptxas makes of a kernel besides what its text says.
+struct Peculiarities {
+    bool ignores_setmaxnreg = false;  ///< nothing says how many registers a thread begins with (C7508)
+    bool without_cluster = false;     ///< there is a path for CTAs without a cluster
+    /// Lines of mbarrier.expect_tx of which the machine code has nothing: an arrival behind expects the
+    /// bytes.
+    std::vector<int> merged{};
+};
+Asked asked_of(const Program& program, const Peculiarities& of = {});
+/// What the machine code shows of them.
+Peculiarities peculiarities(const Function& function, const Asked& asked);
 
 /// What machine code does.
 struct Done {

@@ -131,12 +131,13 @@ class Comparison {
         Sets::each(expected, [&](EventId one) { out_.departure->expected.push_back(one); });
     }
 
-    /// The copy engine gets one copy of a warp. Where the program has one lane make it, machine code may leave
-    /// its guard out, and other lanes pass by as well.
+    /// The copy engine gets one copy of a warp. Where the program has one lane make it, machine code may
+    /// leave its guard out, and other lanes pass by as well.
     bool is_of_another_lane(EventId at, EventId to) const {
         const Event &event = machine_.events[to], &before = machine_.events[at];
         if (event.guarded) return false;
-        if (event.does != Does::bulk_load && event.does != Does::bulk_store && event.does != Does::bulk_commit)
+        if (event.does != Does::bulk_load && event.does != Does::bulk_store &&
+            event.does != Does::bulk_commit)
             return false;
         return before.does != event.does || before.line != event.line;  // else it is made twice
     }

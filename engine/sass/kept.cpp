@@ -69,6 +69,7 @@ class Order {
         if (found_.departure) return departs(*found_.departure);
         check_covered();
         check_waits();
+        check_bytes();
         check_accesses(function_, asked_, done_, found_, report_);
     }
 
@@ -155,7 +156,7 @@ class Order {
         for (EventId id = 2; id < asked_.graph.events.size(); ++id) {
             if (found_.covered[id] || !reached[id]) continue;
             const Event& event = program(id);
-            if (event.does == Does::set_registers && report_.known().ignores_setmaxnreg) continue;
+            if (event.does == Does::mbarrier_expect && expected_later(id)) continue;
             const bool lives = event.guarded ? guards.contains(event.guard) : living.contains(event.block);
             if (lives && event.does != Does::fence)
                 report_.add(rule_of(event.does), event.line, 0,
@@ -179,6 +180,41 @@ class Order {
                 if (!out[to]) out[to] = true, left.push_back(to);
         }
         return out;
+    }
+
+    /// Whether an arrival of the same block expects the bytes of this one as well.
+    bool expected_later(EventId expect) const {
+        for (EventId id = expect + 1; id < asked_.graph.events.size(); ++id)
+            if (program(id).block == program(expect).block && program(id).does == Does::mbarrier_arrive &&
+                program(id).bytes != Event::any)
+                return true;
+        return false;
+    }
+
+    /// The bytes that arrivals expect, with those of operations before that were merged with them.
+    void check_bytes() {
+        for (EventId id = 2; id < machine_.events.size(); ++id) {
+            const Event& is = machine(id);
+            if (is.does != Does::mbarrier_arrive && is.does != Does::mbarrier_expect) continue;
+            if (found_.matched[id].size() != 1) continue;
+            const EventId image = found_.matched[id].front();
+            std::int64_t asked = program(image).bytes;
+            bool merged = false;
+            for (EventId before = 2; before < image; ++before) {
+                const Event& other = program(before);
+                if (other.does != Does::mbarrier_expect || found_.covered[before] ||
+                    other.block != program(image).block)
+                    continue;
+                asked += other.bytes;
+                merged = true;
+            }
+            if (merged && (is.bytes == Event::any || program(image).bytes == Event::any))
+                report_.open(program(image).line, "how many bytes an arrival expects is not known");
+            else if (is.bytes != Event::any && program(image).bytes != Event::any && is.bytes != asked)
+                report_.add(rules::WG_SASS_06, program(image).line, is.number,
+                            fmt::format("{} expects {} bytes, the program {}", report_.name(is.number),
+                                        is.bytes, asked));
+        }
     }
 
     void check_waits() {
@@ -223,7 +259,16 @@ Kept compare_with_program(const Function& function, const Program& program, cons
     Kept out;
     Report report(out, function, program.where(), known);
     const Graph graph(function);
-    const Asked asked = asked_of(program);
+    Peculiarities of;
+    of.ignores_setmaxnreg = known.ignores_setmaxnreg;
+    of.merged = {};
+    Asked asked = asked_of(program, of);
+    const Peculiarities shown = peculiarities(function, asked);
+    if (shown.without_cluster || !shown.merged.empty()) {
+        of.without_cluster = shown.without_cluster;
+        of.merged = shown.merged;
+        asked = asked_of(program, of);
+    }
     if (graph.open() != graph.size())
         report.open(function.instructions[graph.open()].line,
                     fmt::format("where {} goes on is not known", report.name(graph.open())));

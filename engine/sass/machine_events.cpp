@@ -1,6 +1,8 @@
 // The events of machine code.
 #include <algorithm>
 #include <charconv>
+#include <optional>
+#include <string>
 #include <unordered_map>
 
 #include "sass/events.hpp"
@@ -54,7 +56,8 @@ Event event_of(const Instruction& one, Place at) {
 
 /// Such instructions also come from other ones, and from the assembler itself.
 bool has_other_reasons(Does does) {
-    return does == Does::wait_scoreboard || does == Does::proxy_fence || does == Does::fence;
+    return does == Does::wait_scoreboard || does == Does::proxy_fence || does == Does::fence ||
+           does == Does::copy_commit;
 }
 
 bool is_event(const Instruction& one, const Asked& asked) {
@@ -82,7 +85,7 @@ bool is_event(const Instruction& one, const Asked& asked) {
 bool is_access(const Instruction& one) {
     const Does does = one.record->does;
     return (does == Does::load || does == Does::store || does == Does::atomic) &&
-           one.record->memory != Memory::local && !one.never();
+           one.record->memory != Memory::local && !one.has("CONSTANT") && !one.never();
 }
 
 Access access_of(const Instruction& one, Place at) {
@@ -109,7 +112,11 @@ class MachineEvents {
             const Does does = code_[at].record->does;
             if (is_event(code_[at], asked)) {
                 event_[at] = static_cast<EventId>(out_.graph.events.size());
-                out_.graph.events.push_back(event_of(code_[at], at));
+                Event& event = out_.graph.events.emplace_back(event_of(code_[at], at));
+                if (does == Does::mbarrier_arrive || does == Does::mbarrier_expect)
+                    event.bytes = bytes_told(at);
+                if (asked.waits_by_barrier(code_[at]))
+                    event.does = Does::cluster_wait, event.arguments = {Event::any, Event::any, Event::any};
             }
             if (is_access(code_[at])) {
                 access_.emplace(at, out_.accesses.size());
@@ -118,7 +125,7 @@ class MachineEvents {
             deciding_[at] = event_[at] != Fine::none || access_.contains(at) || does == Does::branch ||
                             does == Does::exit;
         }
-        live_ = live_predicates(function, graph, deciding_);
+        flow_.emplace(function, graph, deciding_);
     }
 
     Done make() {
@@ -140,6 +147,25 @@ class MachineEvents {
     }
 
   private:
+    /// The bytes that an arrival expects, where the block moves a number to the register.
+    std::int64_t bytes_told(Place at) const {
+        const Instruction& one = code_[at];
+        if (!(one.mnemonic == "SYNCS.ARRIVE.TRANS64" || one.has("A0TR")) || one.operands.size() < 3)
+            return Event::any;
+        const std::string_view reg = one.operands[2].substr(0, one.operands[2].find('.'));
+        for (Place before = at; before-- > 0;) {
+            const Instruction& other = code_[before];
+            const Does does = other.record->does;
+            if (does == Does::branch || does == Does::exit || does == Does::call ||
+                graph_.next(before).size() != 1)
+                break;
+            if (other.operands.empty() || other.operands[0] != reg) continue;
+            const bool moves = other.mnemonic == "MOV" || other.mnemonic.starts_with("IMAD.MOV");
+            return moves && !other.guarded() ? immediate(other, other.operands.size() - 1) : Event::any;
+        }
+        return Event::any;
+    }
+
     struct State {
         Place at;
         Known known;
@@ -149,9 +175,9 @@ class MachineEvents {
     /// The node of an instruction with what is known before it.
     std::uint32_t node(Place at, Known known) {
         for (;;) {  // what nobody asks for is passed over
-            known = known.without(static_cast<PredicateSet>(~live_[at]));
+            known = known.within(flow_->live(at));
             if (deciding_[at] || graph_.next(at).size() != 1) break;
-            known = known.without(written_predicates(code_[at]));
+            known = flow_->after(known, at);
             if (graph_.next(at)[0] <= at) break;
             at = graph_.next(at)[0];
         }
@@ -171,20 +197,20 @@ class MachineEvents {
             // Whether it is executed decides nothing that follows.
             if (state.known.allows(one, true)) access_nodes_[access->second].push_back(state.node);
             for (const Place to : graph_.next(state.at)) {
-                const std::uint32_t then = node(to, state.known.without(written_predicates(one)));
+                const std::uint32_t then = node(to, flow_->after(state.known, state.at));
                 fine_.next[state.node].push_back(then);
             }
             return;
         }
         for (const bool holds : {true, false}) {
             if (!state.known.allows(one, holds)) continue;
-            Known known = state.known.with(one, holds);
+            Known known = flow_->learn(state.known, state.at, holds);
             std::uint32_t from = state.node;
             if (holds && event_[state.at] != Fine::none) {
                 from = fine_.add(event_[state.at]);
                 fine_.next[state.node].push_back(from);
             }
-            if (holds) known = known.without(written_predicates(one));
+            if (holds) known = flow_->after(known, state.at);
             const auto link = [&](std::uint32_t to) { fine_.next[from].push_back(to); };
             if (does == Does::exit && holds) {
                 link(exit_);
@@ -209,7 +235,7 @@ class MachineEvents {
     const Graph& graph_;
     std::vector<bool> deciding_;
     std::vector<EventId> event_;
-    std::vector<PredicateSet> live_;
+    std::optional<PredicateFlow> flow_;
     Done out_;
     Fine fine_;
     std::unordered_map<Place, std::size_t> access_;  ///< its place in the list

@@ -129,6 +129,7 @@ class Listener final : public isa::Effects {
     void bulk_copy(const isa::BulkAccess& access) override {
         const std::int64_t dimensions =
             access.coordinates == nullptr ? 0 : static_cast<std::int64_t>(access.coordinates->list.size());
+        if (access.to == nullptr && access.from == nullptr) return;  // a prefetch
         add(access.from != nullptr ? Does::bulk_store : Does::bulk_load, dimensions);
     }
     void commit_bulk() override { add(Does::bulk_commit); }
@@ -139,10 +140,11 @@ class Listener final : public isa::Effects {
             case Kind::init: return add(Does::mbarrier_init);
             case Kind::inval: return add(Does::mbarrier_inval);
             case Kind::expect:
-            case Kind::complete: return add(Does::mbarrier_expect);
-            case Kind::arrive: return add(Does::mbarrier_arrive);
+            case Kind::complete: add(Does::mbarrier_expect); break;
+            case Kind::arrive: add(Does::mbarrier_arrive); break;
             case Kind::wait: return add(Does::mbarrier_test);
         }
+        if (access.bytes != nullptr) events.back().bytes = value(*access.bytes);
     }
     void barrier(const Operand& id, const Operand& threads) override {
         add(Does::barrier, value(id), value(threads));
@@ -163,8 +165,8 @@ class Listener final : public isa::Effects {
 /// Makes the graph, block by block.
 class ProgramEvents {
   public:
-    explicit ProgramEvents(const Program& program)
-        : program_(program), known_(constants(program)), read_(read_registers(program)) {}
+    ProgramEvents(const Program& program, const Peculiarities& of)
+        : program_(program), of_(of), known_(constants(program)), read_(read_registers(program)) {}
 
     Asked make() {
         EventGraph& graph = out_.graph;
@@ -199,6 +201,10 @@ class ProgramEvents {
     std::uint32_t add(const Step& step, std::uint32_t at) {
         mark(step.where.line);
         ++number_;
+        // What is never executed is no duty.
+        if (const auto guard = step.guard ? known_.find(step.guard.id) : known_.end();
+            guard != known_.end() && (guard->second != 0) == step.guard_negated)
+            return at;
         const Listener listener(step, known_);
         if (isa::is_opaque(*step.op) && &*step.op == &isa::opaque(isa::Reach::anything) && out_.opaque++ == 0)
             out_.first_opaque = step.where.line;
@@ -218,17 +224,21 @@ class ProgramEvents {
         for (const Event& event : listener.waits) {
             const std::uint32_t wait = fine_.add();
             leaves_.emplace_back(wait, event.arguments[0]);
-            at = link(at, wait, step);
+            at = link(at, wait, static_cast<bool>(step.guard));
         }
         if (commits(step)) {
             const std::uint32_t commit = fine_.add();
             commits_.push_back(commit);
-            at = link(at, commit, step);
+            at = link(at, commit, static_cast<bool>(step.guard));
         }
         for (const Event& event : listener.events) {
+            if (event.does == Does::set_registers && of_.ignores_setmaxnreg) continue;
             const auto id = static_cast<EventId>(out_.graph.events.size());
             out_.graph.events.push_back(placed(event, step));
-            at = link(at, fine_.add(id), step);
+            const bool optional = (event.does == Does::cluster_arrive && of_.without_cluster) ||
+                                  (event.does == Does::mbarrier_expect &&
+                                   std::ranges::find(of_.merged, event.line) != of_.merged.end());
+            at = link(at, fine_.add(id), static_cast<bool>(step.guard) || optional);
         }
         return at;
     }
@@ -241,12 +251,12 @@ class ProgramEvents {
         return event;
     }
 
-    /// Behind `at`, the node, which threads whose guard does not hold pass by; returns where both go on.
-    std::uint32_t link(std::uint32_t at, std::uint32_t node, const Step& step) {
+    /// Behind `at`, the node, which threads may pass by if it is optional; returns where they go on.
+    std::uint32_t link(std::uint32_t at, std::uint32_t node, bool optional) {
         const std::uint32_t behind = fine_.add();
         fine_.next[at].push_back(node);
         fine_.next[node].push_back(behind);
-        if (step.guard) fine_.next[at].push_back(behind);
+        if (optional) fine_.next[at].push_back(behind);
         return behind;
     }
 
@@ -309,6 +319,7 @@ class ProgramEvents {
     }
 
     const Program& program_;
+    const Peculiarities& of_;
     std::map<std::uint32_t, std::int64_t> known_;
     std::set<std::uint32_t> read_;
     Asked out_;
@@ -322,6 +333,6 @@ class ProgramEvents {
 
 }  // namespace
 
-Asked asked_of(const Program& program) { return ProgramEvents(program).make(); }
+Asked asked_of(const Program& program, const Peculiarities& of) { return ProgramEvents(program, of).make(); }
 
 }  // namespace wgrun::sass
