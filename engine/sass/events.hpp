@@ -66,6 +66,7 @@ struct Asked {
     std::vector<Access> accesses;                 ///< in the order of the text
     std::vector<Event> waits;                     ///< wgmma.wait_group
     std::vector<Event> orders;                    ///< wgmma.fence
+    std::vector<int> commits;                     ///< the lines of wgmma.commit_group
     std::vector<std::vector<EventId>> in_flight;  ///< by event: the products that may be in flight before it
     std::vector<int> line_block;                  ///< by line: the block of its steps; -1: none
     std::size_t opaque = 0;                       ///< steps that no record reads, which may order anything

@@ -158,10 +158,10 @@ class Order {
             const Event& event = program(id);
             if (event.does == Does::mbarrier_expect && expected_later(id)) continue;
             const bool lives = event.guarded ? guards.contains(event.guard) : living.contains(event.block);
-            if (lives && event.does != Does::fence)
+            if (lives)
                 report_.add(rule_of(event.does), event.line, 0,
                             fmt::format("the {} of line {} is missing", name_of(event.does), event.line));
-            else if (event.does != Does::fence)
+            else
                 report_.open(event.line,
                              fmt::format("the machine code has no {} of line {}: whether its threads come "
                                          "there at all is not known",

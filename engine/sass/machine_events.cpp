@@ -60,6 +60,13 @@ bool has_other_reasons(Does does) {
            does == Does::copy_commit;
 }
 
+/// Without optimisation a group is committed by a product of its own, of no use.
+bool only_commits(const Instruction& one, const Asked& asked) {
+    const Product product = product_of(one);
+    return product.n == 8 && product.ends_group && !product.reads_accumulators &&
+           std::ranges::find(asked.commits, one.line) != asked.commits.end();
+}
+
 bool is_event(const Instruction& one, const Asked& asked) {
     const Does does = one.record->does;
     switch (does) {
@@ -74,6 +81,7 @@ bool is_event(const Instruction& one, const Asked& asked) {
         case Does::call:
         case Does::ret:
         case Does::exit: return false;
+        case Does::product: return !one.never() && !only_commits(one, asked);
         default: break;
     }
     if (one.never()) return false;
@@ -125,7 +133,20 @@ class MachineEvents {
             deciding_[at] = event_[at] != Fine::none || access_.contains(at) || does == Does::branch ||
                             does == Does::exit;
         }
+        find_turns();
         flow_.emplace(function, graph, deciding_);
+    }
+
+    /// In a loop that lanes take one after the other, a guard says whose turn it is: each lane gets one.
+    void find_turns() {
+        turn_.resize(code_.size());
+        for (Place at = 0; at < code_.size(); ++at) {
+            if (!graph_.repeats_for_lanes(at)) continue;
+            for (const Place to : graph_.next(at))
+                if (to <= at) std::fill(turn_.begin() + to, turn_.begin() + at, true);
+        }
+        for (Place at = 0; at < code_.size(); ++at)
+            if (turn_[at] && event_[at] != Fine::none) out_.graph.events[event_[at]].guarded = false;
     }
 
     Done make() {
@@ -203,8 +224,9 @@ class MachineEvents {
             return;
         }
         for (const bool holds : {true, false}) {
-            if (!state.known.allows(one, holds)) continue;
-            Known known = flow_->learn(state.known, state.at, holds);
+            const bool turn = turn_[state.at] && event_[state.at] != Fine::none;
+            if (turn ? !holds : !state.known.allows(one, holds)) continue;
+            Known known = turn ? state.known : flow_->learn(state.known, state.at, holds);
             std::uint32_t from = state.node;
             if (holds && event_[state.at] != Fine::none) {
                 from = fine_.add(event_[state.at]);
@@ -233,7 +255,7 @@ class MachineEvents {
 
     const std::vector<Instruction>& code_;
     const Graph& graph_;
-    std::vector<bool> deciding_;
+    std::vector<bool> deciding_, turn_;
     std::vector<EventId> event_;
     std::optional<PredicateFlow> flow_;
     Done out_;

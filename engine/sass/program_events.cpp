@@ -70,6 +70,7 @@ class Listener final : public isa::Effects {
         : step_(step), known_(known) {
         // What an unknown instruction may do is no duty.
         if (!isa::is_opaque(*step.op)) isa::visit_effects(step, *this);
+        if (of_map_) std::erase_if(events, [](const Event& event) { return event.does == Does::fence; });
     }
     std::vector<Event> events;
     std::vector<Event> waits, orders;
@@ -111,6 +112,9 @@ class Listener final : public isa::Effects {
     void fence() override { add(Does::fence); }
     /// It takes no instruction of the machine: threads initialise mbarriers in order.
     void publish_inits() override {}
+    /// Fences about tensor maps are copies and invalidations of a cache.
+    void release_map() override { of_map_ = true; }
+    void acquire_map() override { of_map_ = true; }
     void proxy_fence(std::optional<isa::Space>) override { add(Does::proxy_fence); }
     void order_registers() override {
         add(Does::order_registers), orders.push_back(events.back()), events.pop_back();
@@ -159,6 +163,7 @@ class Listener final : public isa::Effects {
     void wait_for_grids() override { add(Does::wait_for_grids); }
 
     const Step& step_;
+    bool of_map_ = false;
     const std::map<std::uint32_t, std::int64_t>& known_;
 };
 
@@ -227,6 +232,7 @@ class ProgramEvents {
             at = link(at, wait, static_cast<bool>(step.guard));
         }
         if (commits(step)) {
+            out_.commits.push_back(step.where.line);
             const std::uint32_t commit = fine_.add();
             commits_.push_back(commit);
             at = link(at, commit, static_cast<bool>(step.guard));

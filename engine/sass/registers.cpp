@@ -157,6 +157,8 @@ Product product_of(const Instruction& one) {
         } else if (!summed) {
             summed = true;
             out.reads_accumulators = reg >= 0;
+        } else if (one.operands[i] == "!UPT") {
+            out.reads_accumulators = false;
         } else if (reg >= 0) {
             out.metadata = some(reg, 1);
         }
