@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "sass/in_flight.hpp"
@@ -70,6 +71,7 @@ class Order {
         check_covered();
         check_waits();
         check_bytes();
+        check_proxy_fences();
         check_accesses(function_, asked_, done_, found_, report_);
     }
 
@@ -215,6 +217,23 @@ class Order {
                             fmt::format("{} expects {} bytes, the program {}", report_.name(is.number),
                                         is.bytes, asked));
         }
+    }
+
+    /// A proxy fence is a memory barrier and a fence of the view that the copy engine has.
+    void check_proxy_fences() {
+        std::map<int, std::pair<int, Place>> barriers;  // fences less barriers, by line
+        for (Place at = 0; at < function_.instructions.size(); ++at) {
+            const Instruction& one = function_.instructions[at];
+            if (!graph_.reachable(at) || !asked_.has(Does::proxy_fence, one.line)) continue;
+            auto& [count, first] = barriers[one.line];
+            if (one.record->does == Does::proxy_fence) ++count, first = at;
+            if (one.record->does == Does::fence) --count;
+        }
+        for (const auto& [line, found] : barriers)
+            if (found.first > 0)
+                report_.add(
+                    rules::WG_SASS_05, line, found.second,
+                    fmt::format("the memory barrier before {} is missing", report_.name(found.second)));
     }
 
     void check_waits() {

@@ -57,7 +57,7 @@ Event event_of(const Instruction& one, Place at) {
 /// Such instructions also come from other ones, and from the assembler itself.
 bool has_other_reasons(Does does) {
     return does == Does::wait_scoreboard || does == Does::proxy_fence || does == Does::fence ||
-           does == Does::copy_commit;
+           does == Does::copy_commit || does == Does::bulk_commit;
 }
 
 /// Without optimisation a group is committed by a product of its own, of no use.

@@ -70,7 +70,9 @@ class Listener final : public isa::Effects {
         : step_(step), known_(known) {
         // What an unknown instruction may do is no duty.
         if (!isa::is_opaque(*step.op)) isa::visit_effects(step, *this);
-        if (of_map_) std::erase_if(events, [](const Event& event) { return event.does == Does::fence; });
+        if (!of_map_) return;
+        std::erase_if(events, [](const Event& event) { return event.does == Does::fence; });
+        accesses.clear();
     }
     std::vector<Event> events;
     std::vector<Event> waits, orders;
@@ -99,7 +101,9 @@ class Listener final : public isa::Effects {
         return 4;
     }
     void memory(const isa::MemoryAccess& access) override {
-        if (memory_of(access.space) == Memory::none) return;
+        // A tensor map is changed in parts.
+        constexpr int largest = 32;
+        if (memory_of(access.space) == Memory::none || access.bytes > largest) return;
         Access out;
         out.does = step_.op->atomic ? Does::atomic : access.write ? Does::store : Does::load;
         out.memory = memory_of(access.space);
@@ -112,7 +116,9 @@ class Listener final : public isa::Effects {
     void fence() override { add(Does::fence); }
     /// It takes no instruction of the machine: threads initialise mbarriers in order.
     void publish_inits() override {}
-    /// Fences about tensor maps are copies and invalidations of a cache.
+    /// Changes of tensor maps are read, changed and written in parts, and fences about them are copies and
+    /// invalidations of a cache.
+    void change_map() override { of_map_ = true; }
     void release_map() override { of_map_ = true; }
     void acquire_map() override { of_map_ = true; }
     void proxy_fence(std::optional<isa::Space>) override { add(Does::proxy_fence); }
