@@ -97,6 +97,24 @@ bool orders_accesses(Does does) {
     }
 }
 
+std::uint32_t Fine::without_way_to(EventId id) const {
+    std::vector<std::vector<std::uint32_t>> before(next.size());
+    for (std::uint32_t at = 0; at < next.size(); ++at)
+        for (const std::uint32_t to : next[at]) before[to].push_back(at);
+    std::vector<bool> reaches(next.size());
+    std::vector<std::uint32_t> left;
+    for (std::uint32_t at = 0; at < next.size(); ++at)
+        if (event[at] == id) reaches[at] = true, left.push_back(at);
+    while (!left.empty()) {
+        const std::uint32_t at = left.back();
+        left.pop_back();
+        for (const std::uint32_t from : before[at])
+            if (!reaches[from]) reaches[from] = true, left.push_back(from);
+    }
+    const auto found = std::ranges::find(reaches, false);
+    return found == reaches.end() ? none : static_cast<std::uint32_t>(found - reaches.begin());
+}
+
 void Fine::find_neighbours(const EventGraph& graph, const std::vector<std::vector<std::uint32_t>>& nodes,
                            std::vector<Access>& accesses) const {
     std::vector<std::vector<std::uint32_t>> before(next.size());

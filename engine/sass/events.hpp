@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sass/graph.hpp"
@@ -63,14 +65,17 @@ bool orders_accesses(Does does);
 /// What a program asks of machine code.
 struct Asked {
     EventGraph graph;
-    std::vector<Access> accesses;                 ///< in the order of the text
-    std::vector<Event> waits;                     ///< wgmma.wait_group
-    std::vector<Event> orders;                    ///< wgmma.fence
-    std::vector<int> commits;                     ///< the lines of wgmma.commit_group
-    std::vector<std::vector<EventId>> in_flight;  ///< by event: the products that may be in flight before it
-    std::vector<int> line_block;                  ///< by line: the block of its steps; -1: none
-    std::size_t opaque = 0;                       ///< steps that no record reads, which may order anything
-    int first_opaque = 0;                         ///< the line of the first of them
+    std::vector<Access> accesses;  ///< in the order of the text
+    std::vector<Event> waits;      ///< wgmma.wait_group
+    std::vector<Event> orders;     ///< wgmma.fence
+    std::vector<int> commits;      ///< the lines of wgmma.commit_group
+    /// By event: the products that may be in flight before it, each with the groups that were committed since
+    /// it was issued, its own among them: at most so many.
+    std::vector<std::vector<std::pair<EventId, int>>> in_flight;
+    std::vector<int> line_block;  ///< by line: the block of its steps; -1: none
+    bool endless = false;         ///< some path never comes to the end
+    std::size_t opaque = 0;       ///< steps that no record reads, which may order anything
+    int first_opaque = 0;         ///< the line of the first of them
 
     bool has(Does does, int line) const;
     /// Where the launch decides whether there are clusters, a barrier takes the place of a wait for the
@@ -97,6 +102,7 @@ Peculiarities peculiarities(const Function& function, const Asked& asked);
 struct Done {
     EventGraph graph;
     std::vector<Access> accesses;  ///< to shared and global memory, in the order of the text
+    std::optional<Place> endless;  ///< an instruction behind which some path never comes to the end
 };
 
 /// The events of machine code. Waits, fences and the like count where the program asks for one at the same
@@ -116,6 +122,8 @@ struct Fine {
     }
     /// Fills `next` of the graph, whose events the nodes name.
     void condense(EventGraph& graph) const;
+    /// A node from which no path leads to the event; none: there is no such node.
+    std::uint32_t without_way_to(EventId id) const;
     /// Fills the neighbours of accesses: nodes[i] are the nodes of accesses[i], which are no events.
     void find_neighbours(const EventGraph& graph, const std::vector<std::vector<std::uint32_t>>& nodes,
                          std::vector<Access>& accesses) const;

@@ -173,25 +173,24 @@ std::vector<Unordered> written_without_order(const Function& function, const Gra
     return out;
 }
 
-std::vector<std::vector<Place>> in_flight_at(const Function& function, const Graph& graph,
-                                             const std::vector<Place>& asked) {
+std::vector<std::vector<InFlight>> in_flight_at(const Function& function, const Graph& graph,
+                                                const std::vector<Place>& asked) {
     const Outline outline(function, graph);
-    std::vector<std::vector<Place>> out(asked.size());
+    std::vector<std::vector<InFlight>> out(asked.size());
     std::vector<int> place_of(function.instructions.size(), -1);
     for (std::size_t i = 0; i < asked.size(); ++i) place_of[asked[i]] = static_cast<int>(i);
     std::vector<std::uint16_t> seen(function.instructions.size());
     for (const Place product : outline.products) {
         if (!graph.reachable(product)) continue;
-        follow(
-            outline, graph, product, seen,
-            [&](Place at, int) {
-                if (const int place = place_of[at]; place >= 0) {
-                    std::vector<Place>& list = out[static_cast<std::size_t>(place)];
-                    if (list.empty() || list.back() != product) list.push_back(product);
-                }
-                return true;
-            },
-            [](Place) {});
+        const auto note = [&](Place at, int committed) {
+            if (const int place = place_of[at]; place >= 0) {
+                std::vector<InFlight>& list = out[static_cast<std::size_t>(place)];
+                if (list.empty() || list.back().product != product) list.push_back({product, committed});
+                list.back().committed = std::max(list.back().committed, committed);
+            }
+            return true;
+        };
+        follow(outline, graph, product, seen, note, [](Place) {});
     }
     return out;
 }

@@ -36,8 +36,15 @@ std::vector<Unordered> written_without_order(const Function& function, const Gra
 /// The waits that cover a product: on each path behind it the first.
 std::vector<Place> waits_of(const Function& function, const Graph& graph, Place product);
 
-/// The products that may be in flight before each instruction that `asked` names, by number.
-std::vector<std::vector<Place>> in_flight_at(const Function& function, const Graph& graph,
-                                             const std::vector<Place>& asked);
+/// A product that may be in flight, and how many groups were committed since it was issued, its own among
+/// them: at most so many.
+struct InFlight {
+    Place product;
+    int committed;
+};
+
+/// The products that may be in flight before each instruction of `asked`.
+std::vector<std::vector<InFlight>> in_flight_at(const Function& function, const Graph& graph,
+                                                const std::vector<Place>& asked);
 
 }  // namespace wgrun::sass

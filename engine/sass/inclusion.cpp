@@ -124,22 +124,10 @@ class Comparison {
             if (repeats(program_.events[one].does) && Sets::has(images_[to], one)) Sets::add(after, one);
         });
         if (Sets::any(after)) return reach(to, std::move(after));
-        if (is_of_another_lane(at, to)) return reach(to, set);
         if (out_.departure) return;
         out_.departure = Departure{to, at, {}, {}};
         Sets::each(set, [&](EventId one) { out_.departure->at.push_back(one); });
         Sets::each(expected, [&](EventId one) { out_.departure->expected.push_back(one); });
-    }
-
-    /// The copy engine gets one copy of a warp. Where the program has one lane make it, machine code may
-    /// leave its guard out, and other lanes pass by as well.
-    bool is_of_another_lane(EventId at, EventId to) const {
-        const Event &event = machine_.events[to], &before = machine_.events[at];
-        if (event.guarded) return false;
-        if (event.does != Does::bulk_load && event.does != Does::bulk_store &&
-            event.does != Does::bulk_commit)
-            return false;
-        return before.does != event.does || before.line != event.line;  // else it is made twice
     }
 
     void collect() {

@@ -68,6 +68,10 @@ class Order {
             return report_.open(0, "there are too many paths to compare the orders of events");
         for (const Differs& one : found_.differs) differs(one);
         if (found_.departure) return departs(*found_.departure);
+        if (done_.endless && !asked_.endless)
+            return report_.add(
+                rules::WG_SASS_05, function_.instructions[*done_.endless].line, *done_.endless,
+                fmt::format("behind {} a path never comes to the end", report_.name(*done_.endless)));
         check_covered();
         check_waits();
         check_bytes();
@@ -142,25 +146,24 @@ class Order {
 
     /// Blocks of the program of which machine code has something: the assembler has not found that nobody
     /// comes there.
-    std::set<std::uint32_t> living_blocks() const {
-        std::set<std::uint32_t> out;
-        for (EventId id = 2; id < asked_.graph.events.size(); ++id)
-            if (found_.covered[id] && !program(id).guarded) out.insert(program(id).block);
+    std::set<int> living_blocks() const {
+        std::set<int> out;
+        for (Place at = 0; at < function_.instructions.size(); ++at) {
+            const auto line = static_cast<std::size_t>(function_.instructions[at].line);
+            if (graph_.reachable(at) && line > 0 && line < asked_.line_block.size())
+                out.insert(asked_.line_block[line]);
+        }
         return out;
     }
 
     void check_covered() {
-        std::set<std::uint64_t> guards;  // of which some event has an image
-        for (EventId id = 2; id < asked_.graph.events.size(); ++id)
-            if (found_.covered[id] && program(id).guarded) guards.insert(program(id).guard);
-        const std::set<std::uint32_t> living = living_blocks();
+        const std::set<int> living = living_blocks();
         const std::vector<bool> reached = reached_of_program();
         for (EventId id = 2; id < asked_.graph.events.size(); ++id) {
             if (found_.covered[id] || !reached[id]) continue;
             const Event& event = program(id);
             if (event.does == Does::mbarrier_expect && expected_later(id)) continue;
-            const bool lives = event.guarded ? guards.contains(event.guard) : living.contains(event.block);
-            if (lives)
+            if (living.contains(static_cast<int>(event.block)))
                 report_.add(rule_of(event.does), event.line, 0,
                             fmt::format("the {} of line {} is missing", name_of(event.does), event.line));
             else
@@ -247,11 +250,12 @@ class Order {
             if (machine(id).does == Does::product) image[machine(id).number] = found_.matched[id];
         std::set<EventId> told;
         for (std::size_t i = 0; i < ids.size(); ++i)
-            for (const Place product : in_flight[i]) {
+            for (const auto& [product, committed] : in_flight[i]) {
                 const auto& images = image[product];
                 const bool allowed = std::ranges::any_of(found_.matched[ids[i]], [&](EventId at) {
-                    return std::ranges::any_of(asked_.in_flight[at], [&](EventId flies) {
-                        return std::ranges::find(images, flies) != images.end();
+                    return std::ranges::any_of(asked_.in_flight[at], [&](const auto& flies) {
+                        return flies.second >= committed &&
+                               std::ranges::find(images, flies.first) != images.end();
                     });
                 });
                 if (allowed || images.empty() || !told.insert(images.front()).second) continue;

@@ -134,7 +134,8 @@ class MachineEvents {
                             does == Does::exit;
         }
         find_turns();
-        flow_.emplace(function, graph, deciding_);
+        find_implied_guards(asked);
+        flow_.emplace(function, graph, deciding_, guard_);
     }
 
     /// In a loop that lanes take one after the other, a guard says whose turn it is: each lane gets one.
@@ -147,6 +148,37 @@ class MachineEvents {
         }
         for (Place at = 0; at < code_.size(); ++at)
             if (turn_[at] && event_[at] != Fine::none) out_.graph.events[event_[at]].guarded = false;
+    }
+
+    /// The copy engine gets one copy of a warp: where the program has one lane make it, machine code may
+    /// leave its guard out. Such a copy has the guard of what the same block of the program does beside it.
+    void find_implied_guards(const Asked& asked) {
+        guard_.resize(code_.size());
+        const auto block_of = [&](Place at) {
+            const auto line = static_cast<std::size_t>(code_[at].line);
+            return code_[at].line > 0 && line < asked.line_block.size() ? asked.line_block[line] : -1;
+        };
+        for (Place at = 0; at < code_.size(); ++at) {
+            guard_[at] = at;
+            const Does does = code_[at].record->does;
+            const bool by_engine =
+                does == Does::bulk_load || does == Does::bulk_store || does == Does::bulk_commit;
+            if (!by_engine || code_[at].guarded() || event_[at] == Fine::none || block_of(at) < 0) continue;
+            PredicateSet written = 0;  // between the two
+            const auto look = [&](Place other) {
+                const bool ends = graph_.next(other).size() != 1;
+                if (event_[other] != Fine::none && code_[other].guarded() &&
+                    block_of(other) == block_of(at) && (written & bit_of(code_[other].guard)) == 0)
+                    guard_[at] = other;
+                written |= written_predicates(code_[other]);
+                return guard_[at] == at && !ends;
+            };
+            for (Place other = at; other-- > 0 && look(other);) {
+            }
+            written = written_predicates(code_[at]);
+            for (Place other = at + 1; guard_[at] == at && other < code_.size() && look(other); ++other) {
+            }
+        }
     }
 
     Done make() {
@@ -163,6 +195,9 @@ class MachineEvents {
             expand(left_[i]);
         }
         fine_.condense(out_.graph);
+        if (const std::uint32_t lost = fine_.without_way_to(EventGraph::exit); lost != Fine::none)
+            for (const State& state : left_)
+                if (state.node == lost) out_.endless = state.at;
         fine_.find_neighbours(out_.graph, access_nodes_, out_.accesses);
         return std::move(out_);
     }
@@ -225,7 +260,7 @@ class MachineEvents {
         }
         for (const bool holds : {true, false}) {
             const bool turn = turn_[state.at] && event_[state.at] != Fine::none;
-            if (turn ? !holds : !state.known.allows(one, holds)) continue;
+            if (turn ? !holds : !state.known.allows(code_[guard_[state.at]], holds)) continue;
             Known known = turn ? state.known : flow_->learn(state.known, state.at, holds);
             std::uint32_t from = state.node;
             if (holds && event_[state.at] != Fine::none) {
@@ -256,6 +291,7 @@ class MachineEvents {
     const std::vector<Instruction>& code_;
     const Graph& graph_;
     std::vector<bool> deciding_, turn_;
+    std::vector<Place> guard_;  ///< by instruction: the one whose guard it has
     std::vector<EventId> event_;
     std::optional<PredicateFlow> flow_;
     Done out_;

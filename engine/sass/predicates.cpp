@@ -66,8 +66,9 @@ bool Known::allows(const Instruction& guarded, bool holds) const {
     return (((value & bit) != 0) != guarded.guard_negated) == holds;
 }
 
-PredicateFlow::PredicateFlow(const Function& function, const Graph& graph, const std::vector<bool>& deciding)
-    : function_(function), live_(graph.size()), values_(graph.size()) {
+PredicateFlow::PredicateFlow(const Function& function, const Graph& graph, const std::vector<bool>& deciding,
+                             const std::vector<Place>& guards)
+    : function_(function), guards_(guards), live_(graph.size()), values_(graph.size()) {
     find_values(graph);
     find_live(graph, deciding);
 }
@@ -84,7 +85,8 @@ void PredicateFlow::find_live(const Graph& graph, const std::vector<bool>& decid
             const bool copies = source != no_predicate && source != always && (written & before) != 0;
             if (!one.guarded()) before &= static_cast<PredicateSet>(~written);
             if (copies) before |= bit_of(source);
-            if (deciding[at] && one.guarded()) before |= bit_of(one.guard);
+            const Instruction& guarded = function_.instructions[guards_[at]];
+            if (deciding[at] && guarded.guarded()) before |= bit_of(guarded.guard);
             changes = changes || before != live_[at];
             live_[at] = before;
         }
@@ -128,7 +130,7 @@ void PredicateFlow::find_values(const Graph& graph) {
 }
 
 Known PredicateFlow::learn(Known known, Place at, bool holds) const {
-    const Instruction& one = function_.instructions[at];
+    const Instruction& one = function_.instructions[guards_[at]];
     if (!one.guarded()) return known;
     PredicateSet same = 0;
     const auto guard = static_cast<std::size_t>(one.guard);

@@ -33,10 +33,12 @@ struct Known {
     }
 };
 
-/// How predicates flow through a function. deciding: the instructions whose guards are looked at.
+/// How predicates flow through a function. deciding: the instructions whose guards are looked at; guards: by
+/// instruction, the one whose guard it has.
 class PredicateFlow {
   public:
-    PredicateFlow(const Function& function, const Graph& graph, const std::vector<bool>& deciding);
+    PredicateFlow(const Function& function, const Graph& graph, const std::vector<bool>& deciding,
+                  const std::vector<Place>& guards);
 
     /// The predicates whose value before the instruction decides something that comes.
     PredicateSet live(Place at) const { return live_[at]; }
@@ -51,6 +53,7 @@ class PredicateFlow {
     void find_values(const Graph& graph);
 
     const Function& function_;
+    const std::vector<Place>& guards_;
     std::vector<PredicateSet> live_;
     /// By instruction and predicate: a number for the value before it. Equal numbers are one value.
     std::vector<std::array<std::uint32_t, predicates>> values_;

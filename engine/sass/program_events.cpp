@@ -196,6 +196,7 @@ class ProgramEvents {
             blocks[i].for_each_successor([&](BlockId to, int) { fine_.next[at].push_back(begins_[to]); });
         }
         fine_.condense(graph);
+        out_.endless = fine_.without_way_to(EventGraph::exit) != Fine::none;
         fine_.find_neighbours(graph, access_nodes_, out_.accesses);
         find_in_flight();
         return std::move(out_);
@@ -321,8 +322,9 @@ class ProgramEvents {
                 if (leaves[at] >= 0 && committed > leaves[at]) continue;
                 if (commit[at]) committed = std::min(committed + 1, most);
                 if (const EventId event = fine_.event[at]; event != Fine::none) {
-                    std::vector<EventId>& list = out_.in_flight[event];
-                    if (list.empty() || list.back() != id) list.push_back(id);
+                    auto& list = out_.in_flight[event];
+                    if (list.empty() || list.back().first != id) list.emplace_back(id, 0);
+                    list.back().second = std::max(list.back().second, static_cast<int>(committed));
                 }
                 for (const std::uint32_t to : fine_.next[at]) reach(to, committed);
             }
