@@ -158,6 +158,11 @@ class MachineEvents {
             const auto line = static_cast<std::size_t>(code_[at].line);
             return code_[at].line > 0 && line < asked.line_block.size() ? asked.line_block[line] : -1;
         };
+        const auto has_guard = [&](Place at) {  // in the program
+            return std::ranges::any_of(asked.graph.events, [&](const Event& event) {
+                return event.line == code_[at].line && event.does == code_[at].record->does && event.guarded;
+            });
+        };
         for (Place at = 0; at < code_.size(); ++at) {
             guard_[at] = at;
             const Does does = code_[at].record->does;
@@ -167,7 +172,7 @@ class MachineEvents {
             PredicateSet written = 0;  // between the two
             const auto look = [&](Place other) {
                 const bool ends = graph_.next(other).size() != 1;
-                if (event_[other] != Fine::none && code_[other].guarded() &&
+                if (event_[other] != Fine::none && code_[other].guarded() && !has_guard(other) &&
                     block_of(other) == block_of(at) && (written & bit_of(code_[other].guard)) == 0)
                     guard_[at] = other;
                 written |= written_predicates(code_[other]);
