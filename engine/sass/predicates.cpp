@@ -1,6 +1,7 @@
 #include "sass/predicates.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "sass/record.hpp"
 
@@ -29,15 +30,72 @@ Predicate copied(const Instruction& one) {
     return out;
 }
 
-/// The value that the instruction gives to its first predicate, if its sources are PT alone.
-std::optional<bool> constant(const Instruction& one) {
-    if (one.guarded() || one.mnemonic.find("PLOP3.LUT") == std::string_view::npos || one.operands.size() < 6)
+bool is_negated(std::string_view operand) { return operand.starts_with("!"); }
+Predicate source_named(std::string_view operand) {
+    return predicate_named(is_negated(operand) ? operand.substr(1) : operand);
+}
+
+/// What is known of an operand that is a predicate.
+std::optional<bool> value_of(std::string_view operand, Known known) {
+    const Predicate named = source_named(operand);
+    if (named == no_predicate) return std::nullopt;
+    const bool negated = is_negated(operand);
+    if (named == always) return !negated;
+    if ((known.known & bit_of(named)) == 0) return std::nullopt;
+    return ((known.value & bit_of(named)) != 0) != negated;
+}
+
+/// The operands of a PLOP3 behind its two results: three predicates and a truth table of them.
+constexpr std::size_t logic_sources = 2, logic_table = 5;
+bool is_logic(const Instruction& one) {
+    return one.mnemonic.find("PLOP3.LUT") != std::string_view::npos && one.operands.size() > logic_table;
+}
+bool is_comparison(const Instruction& one) {
+    return one.mnemonic.find("SETP") != std::string_view::npos && one.operands.size() > 2;
+}
+
+/// The value that the instruction gives to its first predicate, where what is known decides it.
+std::optional<bool> result_of(const Instruction& one, Known known) {
+    if (is_logic(one)) {
+        unsigned table = 0;
+        const std::string_view digits = one.operands[logic_table].substr(2);
+        std::from_chars(digits.data(), digits.data() + digits.size(), table, 16);
+        bool can_hold = false, can_fail = false;
+        for (unsigned row = 0; row < 8; ++row) {
+            bool possible = true;
+            for (std::size_t i = 0; i < 3; ++i) {
+                const std::optional<bool> value = value_of(one.operands[logic_sources + i], known);
+                possible = possible && (!value || *value == (((row >> (2 - i)) & 1) != 0));
+            }
+            if (possible) (((table >> row) & 1) != 0 ? can_hold : can_fail) = true;
+        }
+        if (can_hold != can_fail) return can_hold;
         return std::nullopt;
-    for (std::size_t i = 2; i < 5; ++i)
-        if (predicate_named(one.operands[i]) != always) return std::nullopt;
-    if (one.operands[5] == "0x80") return true;
-    if (one.operands[5] == "0x8") return false;
-    return std::nullopt;
+    }
+    if (is_comparison(one)) {
+        const std::optional<bool> other = value_of(one.operands.back(), known);
+        if (other && *other && one.has("OR")) return true;
+        if (other && !*other && one.has("AND")) return false;
+        return std::nullopt;
+    }
+    const Predicate source = copied(one);
+    return source == no_predicate ? std::nullopt : value_of(one.operands[1], known);
+}
+
+/// The predicates that it computes its first one of.
+PredicateSet sources_of(const Instruction& one) {
+    PredicateSet out = 0;
+    const auto add = [&](std::string_view operand) {
+        const Predicate named = source_named(operand);
+        if (named != no_predicate && named != always) out |= bit_of(named);
+    };
+    if (is_logic(one))
+        for (std::size_t i = logic_sources; i < logic_table; ++i) add(one.operands[i]);
+    else if (is_comparison(one))
+        add(one.operands.back());
+    else if (copied(one) != no_predicate)
+        add(one.operands[1]);
+    return out;
 }
 
 }  // namespace
@@ -81,10 +139,9 @@ void PredicateFlow::find_live(const Graph& graph, const std::vector<bool>& decid
             PredicateSet before = 0;
             for (const Place to : graph.next(at)) before |= live_[to];
             const PredicateSet written = written_predicates(one);
-            const Predicate source = copied(one);
-            const bool copies = source != no_predicate && source != always && (written & before) != 0;
+            const bool matters = (written & before) != 0;
             if (!one.guarded()) before &= static_cast<PredicateSet>(~written);
-            if (copies) before |= bit_of(source);
+            if (matters) before |= sources_of(one);
             const Instruction& guarded = function_.instructions[guards_[at]];
             if (deciding[at] && guarded.guarded()) before |= bit_of(guarded.guard);
             changes = changes || before != live_[at];
@@ -143,14 +200,12 @@ Known PredicateFlow::after(Known known, Place at) const {
     const Instruction& one = function_.instructions[at];
     const PredicateSet written = written_predicates(one);
     if (written == 0) return known;
-    const Predicate source = copied(one);
     const Known before = known;
     known = known.within(static_cast<PredicateSet>(all & ~written));
     const Predicate first = predicate_named(one.operands[0]);
-    if (first == no_predicate || first == always) return known;
-    if (const std::optional<bool> value = constant(one)) return known.with(bit_of(first), *value);
-    if (source == no_predicate || source == always || (before.known & bit_of(source)) == 0) return known;
-    return known.with(bit_of(first), (before.value & bit_of(source)) != 0);
+    if (one.guarded() || first == no_predicate || first == always) return known;
+    const std::optional<bool> result = result_of(one, before);
+    return result ? known.with(bit_of(first), *result) : known;
 }
 
 }  // namespace wgrun::sass
