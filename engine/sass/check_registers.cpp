@@ -25,13 +25,16 @@ std::string_view name_of(Touched::What what) {
 void check_registers(const Function& function, const Graph& graph, const std::vector<int>& line_of,
                      Report& report) {
     // One finding for each product and each kind: what follows from the same fault is no other one.
-    std::set<std::pair<Place, Touched::What>> told;
+    std::set<std::pair<Place, Touched::What>> told, touching;
     for (const Touched& touched : touched_in_flight(function, graph)) {
         // The product has read its sources where it says so, and the instruction waits for that.
         const bool of_sources =
             touched.what == Touched::What::fragment || touched.what == Touched::What::metadata;
         if (of_sources && touched.waits_for_reads) continue;
-        if (!told.emplace(touched.product, touched.what).second) continue;
+        if (told.contains({touched.product, touched.what}) || touching.contains({touched.at, touched.what}))
+            continue;
+        told.emplace(touched.product, touched.what);
+        touching.emplace(touched.at, touched.what);
         const int line = line_of[touched.product];
         report.add(rules::WG_SASS_01, line, touched.at,
                    fmt::format("{} {} R{} of the product at {}, which may be in flight there: no "
@@ -40,9 +43,11 @@ void check_registers(const Function& function, const Graph& graph, const std::ve
                                report.name(touched.product)),
                    {{report.where(function.instructions[touched.at].line), "the instruction's line"}});
     }
-    std::set<Place> unordered;
+    std::set<Place> products, writes;  // one finding for each
     for (const Unordered& one : written_without_order(function, graph)) {
-        if (!unordered.insert(one.product).second) continue;
+        if (products.contains(one.product) || writes.contains(one.write)) continue;
+        products.insert(one.product);
+        writes.insert(one.write);
         report.add(rules::WG_SASS_08, line_of[one.product], one.product,
                    fmt::format("{} writes to R{} of the product at {}, and no WARPGROUP.ARRIVE comes between",
                                report.name(one.write), one.reg, report.name(one.product)),

@@ -249,6 +249,7 @@ class Order {
         for (EventId id = 2; id < machine_.events.size(); ++id)
             if (machine(id).does == Does::product) image[machine(id).number] = found_.matched[id];
         std::set<EventId> told;
+        std::set<Place> places;
         for (std::size_t i = 0; i < ids.size(); ++i)
             for (const auto& [product, committed] : in_flight[i]) {
                 const auto& images = image[product];
@@ -258,7 +259,10 @@ class Order {
                                std::ranges::find(images, flies.first) != images.end();
                     });
                 });
-                if (allowed || images.empty() || !told.insert(images.front()).second) continue;
+                if (allowed || images.empty() || told.contains(images.front()) || places.contains(asked[i]))
+                    continue;
+                told.insert(images.front());
+                places.insert(asked[i]);
                 const Event& of = program(images.front());
                 report_.add(rules::WG_SASS_03, of.line, asked[i],
                             fmt::format("the product at {} may be in flight at {}, where the program has "
