@@ -30,6 +30,7 @@ void place_in_script(KeptKernel& kernel, const std::string& file, const std::vec
                              {finding.where, fmt::format("line {} of its PTX", of_ptx.line)});
     }
     kernel.verdict.where = script(kernel.verdict.where);
+    for (Where& place : kernel.places) place = script(place);
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ struct ProductRow {
     sass::Place at = 0;
     sass::Product is;
     int group = 0;  ///< in the order of the text, from 1
+    Where where;    ///< where it comes from
     std::vector<sass::Place> waits;
 };
 
@@ -59,7 +60,7 @@ struct Visit {
     std::vector<Diagnostic> findings;
 };
 
-std::vector<ProductRow> products_of(const sass::Function& function) {
+std::vector<ProductRow> products_of(const sass::Function& function, const std::vector<Where>& places) {
     std::vector<ProductRow> out;
     const sass::Graph graph(function);
     int group = 1;
@@ -67,7 +68,8 @@ std::vector<ProductRow> products_of(const sass::Function& function) {
         const sass::Instruction& one = function.instructions[at];
         if (one.record->does != sass::Does::product) continue;
         const sass::Product product = sass::product_of(one);
-        out.push_back({at, product, group, sass::waits_of(function, graph, at)});
+        const Where where = out.size() < places.size() ? places[out.size()] : Where{};
+        out.push_back({at, product, group, where, sass::waits_of(function, graph, at)});
         group += product.ends_group;
     }
     return out;
@@ -77,8 +79,10 @@ void add(Visit& visit, const sass::Listing& listing, std::vector<KeptKernel> kep
     for (KeptKernel& kernel : kept) {
         const auto function = std::ranges::find(listing.functions, kernel.kernel, &sass::Function::name);
         visit.findings.insert(visit.findings.end(), kernel.findings.begin(), kernel.findings.end());
-        if (function == listing.functions.end()) continue;
-        visit.kernels.push_back({listing, *function, origin, products_of(*function), std::move(kernel)});
+        sass::Function none{kernel.kernel, {}, {}};
+        const sass::Function& code = function == listing.functions.end() ? none : *function;
+        std::vector<ProductRow> products = products_of(code, kernel.places);
+        visit.kernels.push_back({listing, code, origin, std::move(products), std::move(kernel)});
     }
 }
 
@@ -164,7 +168,7 @@ std::string address_of(const Disassembled& kernel, sass::Place at) {
 }
 
 std::string place_text(Where where) {
-    return where ? fmt::format(" at {}:{}", where.file.view(), where.line) : std::string();
+    return where ? fmt::format(", {}:{}", where.file.view(), where.line) : std::string();
 }
 
 std::string to_text(const Disassembled& kernel, bool brief, Sources& sources) {
@@ -178,9 +182,11 @@ std::string to_text(const Disassembled& kernel, bool brief, Sources& sources) {
         text += fmt::format(
             "  {}  {}  group {}, {}{}\n", address_of(kernel, row.at), one.mnemonic, row.group,
             waits.empty() ? "no wait covers it" : fmt::format("waited for at {}", fmt::join(waits, ", ")),
-            place_text(kernel.origin(one)));
+            place_text(row.where));
     }
-    text += wgrun::to_text(printable(kernel.function.name), {&kernel.kept.verdict, 1});
+    const Verdict& verdict = kernel.kept.verdict;
+    text += fmt::format("  machine code: {}{}\n", to_string(verdict.kind),
+                        verdict.reason.empty() ? "" : fmt::format(": {}", verdict.reason));
     if (brief) return text;
     Where before;
     std::size_t label = 0;
@@ -217,7 +223,7 @@ Json to_object(const Disassembled& kernel, bool brief) {
                         {"k", row.is.k},
                         {"sparse", row.is.sparse},
                         {"registers", row.is.fragment.count > 0}};
-        product.update(place(kernel.origin(one)));
+        product.update(place(row.where));
         products.push_back(std::move(product));
     }
     if (brief) return out;
@@ -254,6 +260,10 @@ int sass(Request request, const Options& options) {
         disassemble_alone(visit, request.file);
         for (const std::string& file : request.args) disassemble_alone(visit, file);
     } else if (const std::optional<std::string> text = ptx_text(request)) {
+        if (!request.args.empty()) {
+            remark(fmt::format("wgrun: {} has no machine code", request.args.front()));
+            return Exit::usage;
+        }
         if (machine_code.empty() && carries_machine_code(request.file)) machine_code = request.file;
         disassemble_text(visit, request.file, *text);
     } else {

@@ -307,6 +307,8 @@ Kept compare_with_program(const Function& function, const Program& program, cons
     Order order(function, graph, asked, report);
     out.events = order.events();
     const std::vector<int> lines = order.lines();
+    for (Place at = 0; at < function.instructions.size(); ++at)
+        if (function.instructions[at].record->does == Does::product) out.product_lines.push_back(lines[at]);
     check_registers(function, graph, lines, report);
     order.check();
     check_serialised(function, graph, asked, lines, report);
