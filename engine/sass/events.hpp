@@ -66,6 +66,7 @@ bool orders_accesses(Does does);
 struct Asked {
     EventGraph graph;
     std::vector<Access> accesses;  ///< in the order of the text
+    std::vector<bool> ends_group;  ///< by event: a product that is the last one of its group, on some path
     std::vector<Event> waits;      ///< wgmma.wait_group
     std::vector<Event> orders;     ///< wgmma.fence
     std::vector<int> commits;      ///< the lines of wgmma.commit_group

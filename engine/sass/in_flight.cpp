@@ -10,7 +10,7 @@
 namespace wgrun::sass {
 namespace {
 
-constexpr int most_groups = 8;  // what is in flight with more commits behind it counts as with so many
+constexpr int most_groups = 7;  // what is in flight with more commits behind it counts as with so many
 
 /// Of WARPGROUP.DEPBAR.LE gsb0, 0x1: the groups that may remain.
 int remaining(const Instruction& wait) {
@@ -54,38 +54,42 @@ struct Outline {
     std::vector<Product> shapes;
 };
 
-/// Follows all paths behind a product while it may be in flight; visit(place, committed) says whether to go
-/// on behind the place.
+/// Follows all paths behind a product while it may be in flight; visit(place, committed, age) says whether to
+/// go on behind the place. committed: the groups that were committed since, its own among them; age: those of
+/// them that the program commits, too, as `counts` tells by instruction. covered(place): a wait there covers
+/// it.
 template <class Visit, class Covered>
-void follow(const Outline& outline, const Graph& graph, Place product, std::vector<std::uint16_t>& seen,
-            Visit visit, Covered covered) {
+void follow(const Outline& outline, const Graph& graph, Place product, const std::vector<bool>& counts,
+            std::vector<std::uint64_t>& seen, Visit visit, Covered covered) {
     struct State {
         Place at;
-        int committed;
+        int committed, age;
     };
     std::vector<State> left;
     std::vector<Place> marked;
-    const auto reach = [&](Place at, int committed) {
-        const auto bit = static_cast<std::uint16_t>(1U << committed);
+    const auto reach = [&](Place at, int committed, int age) {
+        const std::uint64_t bit = std::uint64_t{1} << (committed * (most_groups + 1) + age);
         if ((seen[at] & bit) != 0) return;
         if (seen[at] == 0) marked.push_back(at);
         seen[at] |= bit;
-        left.push_back({at, committed});
+        left.push_back({at, committed, age});
     };
     const int own = outline.product(product)->ends_group ? 1 : 0;
-    for (const Place to : graph.next(product)) reach(to, own);
+    for (const Place to : graph.next(product)) reach(to, own, own != 0 && counts[product] ? 1 : 0);
     while (!left.empty()) {
-        auto [at, committed] = left.back();
+        auto [at, committed, age] = left.back();
         left.pop_back();
         const Outline::One& one = outline.of[at];
         if (one.leaves >= 0 && committed > one.leaves) {
             covered(at);
             continue;
         }
-        if (!visit(at, committed)) continue;
-        if (const Product* other = outline.product(at); other != nullptr && other->ends_group)
+        if (!visit(at, committed, age)) continue;
+        if (const Product* other = outline.product(at); other != nullptr && other->ends_group) {
             committed = std::min(committed + 1, most_groups);
-        for (const Place to : graph.next(at)) reach(to, committed);
+            if (counts[at]) age = std::min(age + 1, most_groups);
+        }
+        for (const Place to : graph.next(at)) reach(to, committed, age);
     }
     for (const Place at : marked) seen[at] = 0;
 }
@@ -102,13 +106,14 @@ bool waits_for_reads(const Instruction& product, const Instruction& writer) {
 std::vector<Touched> touched_in_flight(const Function& function, const Graph& graph) {
     const Outline outline(function, graph);
     std::vector<Touched> out;
-    std::vector<std::uint16_t> seen(function.instructions.size());
+    std::vector<std::uint64_t> seen(function.instructions.size());
+    const std::vector<bool> all(function.instructions.size(), true);
     for (const Place product : outline.products) {
         if (!graph.reachable(product)) continue;
         const Product& shape = *outline.product(product);
         follow(
-            outline, graph, product, seen,
-            [&](Place at, int committed) {
+            outline, graph, product, all, seen,
+            [&](Place at, int committed, int) {
                 const Instruction& one = function.instructions[at];
                 std::optional<Touched> found;
                 const auto note = [&](Touched::What what, Registers kept, Registers touches) {
@@ -174,15 +179,16 @@ std::vector<Unordered> written_without_order(const Function& function, const Gra
 }
 
 std::vector<std::vector<InFlight>> in_flight_at(const Function& function, const Graph& graph,
-                                                const std::vector<Place>& asked) {
+                                                const std::vector<Place>& asked,
+                                                const std::vector<bool>& counts) {
     const Outline outline(function, graph);
     std::vector<std::vector<InFlight>> out(asked.size());
     std::vector<int> place_of(function.instructions.size(), -1);
     for (std::size_t i = 0; i < asked.size(); ++i) place_of[asked[i]] = static_cast<int>(i);
-    std::vector<std::uint16_t> seen(function.instructions.size());
+    std::vector<std::uint64_t> seen(function.instructions.size());
     for (const Place product : outline.products) {
         if (!graph.reachable(product)) continue;
-        const auto note = [&](Place at, int committed) {
+        const auto note = [&](Place at, int, int committed) {
             if (const int place = place_of[at]; place >= 0) {
                 std::vector<InFlight>& list = out[static_cast<std::size_t>(place)];
                 if (list.empty() || list.back().product != product) list.push_back({product, committed});
@@ -190,17 +196,18 @@ std::vector<std::vector<InFlight>> in_flight_at(const Function& function, const 
             }
             return true;
         };
-        follow(outline, graph, product, seen, note, [](Place) {});
+        follow(outline, graph, product, counts, seen, note, [](Place) {});
     }
     return out;
 }
 
 std::vector<Place> waits_of(const Function& function, const Graph& graph, Place product) {
     const Outline outline(function, graph);
-    std::vector<std::uint16_t> seen(function.instructions.size());
+    std::vector<std::uint64_t> seen(function.instructions.size());
     std::vector<Place> out;
     follow(
-        outline, graph, product, seen, [](Place, int) { return true; }, [&](Place at) { out.push_back(at); });
+        outline, graph, product, std::vector<bool>(function.instructions.size(), true), seen,
+        [](Place, int, int) { return true; }, [&](Place at) { out.push_back(at); });
     std::ranges::sort(out);
     out.erase(std::ranges::unique(out).begin(), out.end());
     return out;

@@ -36,15 +36,17 @@ std::vector<Unordered> written_without_order(const Function& function, const Gra
 /// The waits that cover a product: on each path behind it the first.
 std::vector<Place> waits_of(const Function& function, const Graph& graph, Place product);
 
-/// A product that may be in flight, and how many groups were committed since it was issued, its own among
-/// them: at most so many.
+/// A product that may be in flight, and how many groups that count were committed since it was issued, its
+/// own among them: at most so many.
 struct InFlight {
     Place product;
     int committed;
 };
 
-/// The products that may be in flight before each instruction of `asked`.
+/// The products that may be in flight before each instruction of `asked`. counts: by instruction, whether it
+/// is a product that ends a group of the program, too; assemblers may cut groups in parts.
 std::vector<std::vector<InFlight>> in_flight_at(const Function& function, const Graph& graph,
-                                                const std::vector<Place>& asked);
+                                                const std::vector<Place>& asked,
+                                                const std::vector<bool>& counts);
 
 }  // namespace wgrun::sass

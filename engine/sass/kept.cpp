@@ -244,10 +244,15 @@ class Order {
         std::vector<EventId> ids;
         for (EventId id = 2; id < machine_.events.size(); ++id)
             if (!found_.matched[id].empty()) asked.push_back(machine(id).number), ids.push_back(id);
-        const auto in_flight = in_flight_at(function_, graph_, asked);
         std::vector<std::vector<EventId>> image(function_.instructions.size());
-        for (EventId id = 2; id < machine_.events.size(); ++id)
-            if (machine(id).does == Does::product) image[machine(id).number] = found_.matched[id];
+        std::vector<bool> counts(function_.instructions.size());
+        for (EventId id = 2; id < machine_.events.size(); ++id) {
+            if (machine(id).does != Does::product) continue;
+            image[machine(id).number] = found_.matched[id];
+            counts[machine(id).number] =
+                std::ranges::any_of(found_.matched[id], [&](EventId of) { return asked_.ends_group[of]; });
+        }
+        const auto in_flight = in_flight_at(function_, graph_, asked, counts);
         std::set<EventId> told;
         std::set<Place> places;
         for (std::size_t i = 0; i < ids.size(); ++i)

@@ -198,6 +198,7 @@ class ProgramEvents {
         fine_.condense(graph);
         out_.endless = fine_.without_way_to(EventGraph::exit) != Fine::none;
         fine_.find_neighbours(graph, access_nodes_, out_.accesses);
+        find_group_ends();
         find_in_flight();
         return std::move(out_);
     }
@@ -293,9 +294,34 @@ class ProgramEvents {
         return found.any;
     }
 
+    /// A product ends its group where a commit comes before the next product.
+    void find_group_ends() {
+        std::vector<bool> commit(fine_.event.size());
+        for (const std::uint32_t node : commits_) commit[node] = true;
+        out_.ends_group.resize(out_.graph.events.size());
+        const auto is_product = [&](std::uint32_t at) {
+            return fine_.event[at] != Fine::none && out_.graph.events[fine_.event[at]].does == Does::product;
+        };
+        std::vector<std::uint32_t> seen(fine_.event.size(), Fine::none);
+        for (std::uint32_t product = 0; product < fine_.event.size(); ++product) {
+            if (!is_product(product)) continue;
+            std::vector<std::uint32_t> left = fine_.next[product];
+            while (!left.empty()) {
+                const std::uint32_t at = left.back();
+                left.pop_back();
+                if (seen[at] == product || is_product(at)) continue;
+                seen[at] = product;
+                if (commit[at])
+                    out_.ends_group[fine_.event[product]] = true;
+                else
+                    left.insert(left.end(), fine_.next[at].begin(), fine_.next[at].end());
+            }
+        }
+    }
+
     /// Follows each product along all paths to the wait that covers its group.
     void find_in_flight() {
-        constexpr std::int64_t uncommitted = 0, most = 8;
+        constexpr std::int64_t uncommitted = 0, most = 7;
         std::vector<std::int64_t> leaves(fine_.event.size(), -1);
         std::vector<bool> commit(fine_.event.size());
         for (const auto& [node, groups] : leaves_) leaves[node] = groups;
