@@ -12,7 +12,7 @@ namespace wgrun::sass {
 /// 2018, section 2.1; nothing of it is documented by NVIDIA (docs/sass.md).
 struct Control {
     std::uint8_t stall = 0;                  ///< cycles until the next instruction of the warp may be issued
-    bool yield = false;                      ///< the scheduler prefers the same warp
+    bool yield = false;                      ///< the scheduler prefers another warp afterwards
     std::uint8_t write = none, read = none;  ///< the scoreboards that count its results, its sources
     std::uint8_t waits = 0;                  ///< a bit for each scoreboard that it waits for
     bool known = false;                      ///< the text has the encoding

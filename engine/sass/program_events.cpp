@@ -54,10 +54,13 @@ std::set<std::uint32_t> read_registers(const Program& program) {
 }
 
 Memory memory_of(isa::Space space) {
-    if (isa::is_shared(space)) return Memory::shared;
     switch (space) {
+        case isa::Space::shared:
+        case isa::Space::shared_cta: return Memory::shared;
         case isa::Space::global: return Memory::global;
         case isa::Space::local: return Memory::local;
+        // That of another CTA is accessed by generic addresses.
+        case isa::Space::shared_cluster:
         case isa::Space::generic: return Memory::generic;
         default: return Memory::none;
     }
