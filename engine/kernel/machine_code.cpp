@@ -71,7 +71,7 @@ KeptKernel kept_of_entry(const ptx::Module& module, const ptx::Function& entry,
     if (!has_lines(*function))
         return undecided(lowered.name, lowered.where, "the machine code does not name lines of the PTX",
                          "ptxas -lineinfo");
-    sass::Circumstances known;
+    sass::Context known;
     known.ignores_setmaxnreg = static_cast<bool>(lowered.unknown.setmaxnreg) || lowered.unknown.registers;
     sass::Kept kept = sass::compare_with_program(*function, lowered.program, known);
     const auto about_registers = [](const Diagnostic& finding) {

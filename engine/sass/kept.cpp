@@ -287,7 +287,7 @@ class Order {
 
 }  // namespace
 
-Kept compare_with_program(const Function& function, const Program& program, const Circumstances& known) {
+Kept compare_with_program(const Function& function, const Program& program, const Context& known) {
     Kept out;
     Report report(out, function, program.where(), known);
     const Graph graph(function);
@@ -323,7 +323,7 @@ Kept compare_with_program(const Function& function, const Program& program, cons
 
 Kept check_alone(const Function& function, Where where) {
     Kept out;
-    const Circumstances known;
+    const Context known;
     Report report(out, function, where, known);
     const Graph graph(function);
     std::vector<int> lines;

@@ -12,7 +12,7 @@
 namespace wgrun::sass {
 
 /// What is known besides the program and its machine code.
-struct Circumstances {
+struct Context {
     /// The rule of wgmma's registers or groups that the program itself breaks: then what happens to them in
     /// machine code is its own fault. Empty: none.
     std::string broken;
@@ -31,7 +31,7 @@ struct Kept {
 
 /// Holds machine code against the program that it was made of, which was read from PTX: the lines of its
 /// steps are those that the machine code names.
-Kept compare_with_program(const Function& function, const Program& program, const Circumstances& known);
+Kept compare_with_program(const Function& function, const Program& program, const Context& known);
 
 /// Checks what machine code shows by itself. `where` stands for the places of what it does not name lines of.
 Kept check_alone(const Function& function, Where where);

@@ -13,7 +13,7 @@ namespace wgrun::sass {
 
 class Report {
   public:
-    Report(Kept& out, const Function& function, Where begin, const Circumstances& known)
+    Report(Kept& out, const Function& function, Where begin, const Context& known)
         : out_(out), function_(function), begin_(begin), known_(known) {}
 
     /// A finding about the instruction `at`, which comes from that line of the PTX.
@@ -24,13 +24,13 @@ class Report {
     Where where(int line) const;
     /// "0x2f20 `HGMMA.64x64x16.F32 R88, ...`"
     std::string name(Place at) const;
-    const Circumstances& known() const { return known_; }
+    const Context& known() const { return known_; }
 
   private:
     Kept& out_;
     const Function& function_;
     Where begin_;  ///< of the kernel
-    const Circumstances& known_;
+    const Context& known_;
 };
 
 /// Registers of products: WG-SASS-01, -08. line_of: the line of the PTX of a product.

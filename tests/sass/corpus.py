@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Kernels before versions of ptxas: corpus.py WGRUN FOLDER [TEXT.ptx...]
+"""Kernels before versions of ptxas: corpus.py WGRUN FOLDER [TEXT.ptx...] [--levels=-O3]
 
 FOLDER has a folder for each version of ptxas, named by it, with a program ptxas somewhere in it:
     for v in 12.9.86; do pip install --no-deps --target FOLDER/$v nvidia-cuda-nvcc-cu12==$v; done
@@ -7,6 +7,7 @@ Each version assembles, at -O0 to -O3, the kernels of kernels.lua and of scripts
 `wgrun sass` holds the machine code against them. nvdisasm has to be found. Texts get the highest .version that the
 ptxas reads. Prints a table by version (docs/assemblers.md), and what is not proved. Exit code 1: something is refuted.
 """
+import argparse
 import json
 import os
 import re
@@ -54,9 +55,13 @@ def judge(wgrun, version, ptxas, level, name, text):
 
 
 def main():
-    if len(sys.argv) < 3:
-        sys.exit(__doc__)
-    wgrun, folder, texts = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("wgrun")
+    words.add_argument("folder", type=Path)
+    words.add_argument("texts", nargs="*")
+    words.add_argument("--levels", default=",".join(LEVELS), help="separated by commas")
+    given = words.parse_args()
+    wgrun, folder, texts = given.wgrun, given.folder, given.texts
     versions = {}
     for one in sorted(folder.iterdir()):
         found = sorted(one.rglob("bin/ptxas")) if one.is_dir() else []
@@ -66,7 +71,7 @@ def main():
     for script in sorted((TREE / "scripts").glob("*.lua")) + sorted((TREE / "scripts" / "guide").glob("*.lua")):
         kernels += kernels_of(wgrun, script)
     kernels += [(Path(text).stem, Path(text).read_text()) for text in texts]
-    work = [(wgrun, version, ptxas, level, name, text) for version, ptxas in versions.items() for level in LEVELS
+    work = [(wgrun, version, ptxas, level, name, text) for version, ptxas in versions.items() for level in given.levels.split(",")
             for name, text in kernels]
     table = defaultdict(Counter)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
