@@ -51,9 +51,9 @@ class Sets {
 
 class Comparison {
   public:
-    Comparison(const EventGraph& machine, const EventGraph& program, bool by_lines)
+    Comparison(const EventGraph& machine, const EventGraph& program)
         : machine_(machine), program_(program), sets_(program.events.size()) {
-        find_images(by_lines);
+        find_images();
         for (const std::vector<EventId>& next : program.next) {
             next_.push_back(sets_.empty());
             for (const EventId to : next) Sets::add(next_.back(), to);
@@ -76,7 +76,7 @@ class Comparison {
     }
 
   private:
-    void find_images(bool by_lines) {
+    void find_images() {
         images_.push_back(sets_.empty());
         Sets::add(images_[0], EventGraph::entry);
         for (EventId id = 1; id < machine_.events.size(); ++id) {
@@ -85,8 +85,7 @@ class Comparison {
             for (EventId other = 1; other < program_.events.size(); ++other) {
                 const Event& asked = program_.events[other];
                 if (asked.does != event.does) continue;
-                const bool same_line =
-                    by_lines && has_own_line(event.does) && event.line > 0 && asked.line == event.line;
+                const bool same_line = has_own_line(event.does) && event.line > 0 && asked.line == event.line;
                 if (fits(event, asked)) {
                     Sets::add(all, other);
                     if (same_line) Sets::add(here, other);
@@ -158,8 +157,8 @@ bool fits(const Event& machine, const Event& program) {
     return machine.does == program.does && !different_argument(machine, program);
 }
 
-Inclusion compare(const EventGraph& machine, const EventGraph& program, bool by_lines) {
-    return Comparison(machine, program, by_lines).run();
+Inclusion compare(const EventGraph& machine, const EventGraph& program) {
+    return Comparison(machine, program).run();
 }
 
 }  // namespace wgrun::sass

@@ -34,9 +34,9 @@ struct Inclusion {
     std::vector<bool> covered;  ///< by event of the program: it has an image
 };
 
-/// Follows all paths of machine code, each with the events of the program that it may stand at. `by_lines`:
-/// an event whose line has such a step is the image of that step alone.
-Inclusion compare(const EventGraph& machine, const EventGraph& program, bool by_lines);
+/// Follows all paths of machine code, each with the events of the program that it may stand at. An event
+/// whose line has such a step is the image of that step alone, but for those without lines of their own.
+Inclusion compare(const EventGraph& machine, const EventGraph& program);
 
 /// Whether the event may be the image of that of the program.
 bool fits(const Event& machine, const Event& program);

@@ -38,15 +38,7 @@ class Order {
           report_(report),
           done_(done_by(function, graph, asked)),
           machine_(done_.graph) {
-        found_ = compare(machine_, asked.graph, true);
-        // Lines may be those of instructions before: the order alone may fit.
-        if (found_.departure) {
-            Inclusion plain = compare(machine_, asked.graph, false);
-            if (!plain.departure && !plain.gave_up) {
-                plain.differs = found_.differs;
-                found_ = std::move(plain);
-            }
-        }
+        found_ = compare(machine_, asked.graph);
     }
 
     std::size_t events() const { return machine_.events.size() - 2; }
