@@ -6,7 +6,7 @@ JOBS    := $(shell nproc)
 # ON: warnings are errors. A compiler that is newer than this tree may have warnings that nobody has seen yet.
 WERROR  ?= OFF
 
-.PHONY: all demo test run-tests dist wheel release bench conformance mutate verdicts foreign ptxas-compare asan tsan fuzz lint tidy format deps clean
+.PHONY: all demo test run-tests dist wheel release bench conformance mutate verdicts sass foreign ptxas-compare asan tsan fuzz lint tidy format deps clean
 
 all: $(BUILD)/CMakeCache.txt
 	@cmake/alone.sh $(BUILD) cmake --build $(BUILD) --target wgrun -j $(JOBS)
@@ -77,6 +77,12 @@ tsan: deps
 # or swapped: all must be found, or proved harmless.
 mutate: all
 	@$(BUILD)/wgrun --backend=sim tests/mutation/mutate.lua --all yes --seeds 16
+
+# Kernels of the library before the versions of ptxas in PTXAS, a folder for each, at -O0 to -O3: is the machine code of all of them kept? Needs
+# nvdisasm; takes half an hour for eight versions. TEXTS: PTX of others.
+PTXAS := ../ptxas
+sass: all
+	@python3 tests/sass/corpus.py $(BUILD)/wgrun $(PTXAS) $(TEXTS)
 
 # Proofs attacked: PROGRAMS kernels of random rings, as many conditions of random arithmetic, and kernels that are wrong at
 # particular sizes, of which 95 percent are to be refuted. What is proved of them is compared with launches of all sizes up

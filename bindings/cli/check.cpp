@@ -14,6 +14,7 @@
 #include "bindings/cli/fix.hpp"
 #include "bindings/cli/given.hpp"
 #include "bindings/cli/input.hpp"
+#include "bindings/cli/kept.hpp"
 #include "bindings/cli/replay.hpp"
 #include "bindings/cli/server.hpp"
 #include "bindings/cli/verdicts.hpp"
@@ -71,6 +72,7 @@ std::string as_json(const Search& search, const Checked& checked, std::span<cons
         json["without"] = checked.tried.summaries;
         if (!checked.tried.not_tried.empty()) json["not_without"] = checked.tried.not_tried;
     }
+    if (search.sass) checked.machine_code.add_to(json);
     if (!search.assemble) return json.dump(2);
     checked.assembly.add_to(json);
     return json.dump(2);
@@ -78,7 +80,7 @@ std::string as_json(const Search& search, const Checked& checked, std::span<cons
 
 std::string as_text(const Request& request, const Checked& checked, bool dynamic) {
     const std::size_t errors = checked.errors();
-    std::string text = checked.assembly.text();
+    std::string text = checked.assembly.text() + checked.machine_code.text();
     for (const LookedAt& kernel : checked.sizes) {
         text += fmt::format("{}: looked {} {} of {}: {}\n", kernel.kernel, dynamic ? "at" : "ahead at",
                             kernel.launches.size(), count_of(kernel.legal(), "size"), values_of(kernel));
@@ -175,7 +177,15 @@ int check(Request request, Options options) {
         remark("wgrun: --min-coverage is for --dynamic: only runs execute instructions");
         return Exit::usage;
     }
+    if (options.search.sass) {
+        if (!take_machine_code(request, options.search.machine_code)) return Exit::usage;
+        if (has_machine_code_alone(request.file)) return check_machine_code(request, options.strict, results);
+    }
     std::optional<std::string> text = ptx_text(request);
+    // What carries PTX has the machine code beside it.
+    if (options.search.sass && text && options.search.machine_code.empty() &&
+        carries_machine_code(request.file))
+        options.search.machine_code = request.file;
     if (!options.replay.empty()) {
         try {
             return replay(request, text, options.replay, results);
@@ -218,6 +228,8 @@ int check(Request request, Options options) {
                                {options.launch, options.search.seeds, options.search.min_coverage},
                                {.perf = options.search.perf,
                                 .assemble = options.search.assemble,
+                                .sass = options.search.sass,
+                                .machine_code = options.search.machine_code,
                                 .strict = options.strict,
                                 .given = options.search.given},
                                results);
@@ -301,6 +313,9 @@ Command::Run declare(Arguments& arguments) {
         "Also report bank conflicts, and barriers, fences and waits that no launch of the script needs");
     arguments.flag("--assemble", search.assemble,
                    "Also assemble the kernels, and report the notes of ptxas or the driver");
+    arguments.flag("--sass", search.sass,
+                   "Also hold machine code against the program: what ptxas makes of it, or that of the file "
+                   "behind FILE (docs/sass.md)");
     arguments.option("--seeds", search.seeds, "Number of schedules that --dynamic and --perf try")
         .between(1, 10000)
         .shows_default();

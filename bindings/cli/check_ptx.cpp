@@ -13,6 +13,7 @@
 #include "bindings/cli/coverage.hpp"
 #include "bindings/cli/host.hpp"
 #include "bindings/cli/input.hpp"
+#include "bindings/cli/kept.hpp"
 #include "bindings/cli/launch_file.hpp"
 #include "bindings/cli/ptx_text.hpp"
 #include "bindings/cli/verdicts.hpp"
@@ -69,6 +70,7 @@ struct Looked {
     std::string ran{}, kernel{};  ///< what was run, in words, and the kernel's name
     Coverage coverage{};          ///< of that
     Assembly assembly{};
+    KeptCode machine_code{};
 
     std::size_t errors() const {
         return static_cast<std::size_t>(std::ranges::count(findings, Severity::error, &Diagnostic::severity));
@@ -93,7 +95,8 @@ std::string as_sarif(std::span<const Diagnostic> findings, const std::vector<Loo
     return to_sarif(findings, kernels, inputs_of(all));
 }
 
-std::string as_json(std::span<const Diagnostic> findings, const std::vector<Looked>& all, bool assembled) {
+std::string as_json(std::span<const Diagnostic> findings, const std::vector<Looked>& all,
+                    const PtxWanted& wanted) {
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(to_json(findings));
     add_inputs(json, inputs_of(all));
     json["kernels"] = nlohmann::ordered_json::array();
@@ -103,7 +106,9 @@ std::string as_json(std::span<const Diagnostic> findings, const std::vector<Look
     for (const Looked& looked : all)
         for (nlohmann::ordered_json& kernel : coverage_json(looked.coverage))
             json["coverage"].push_back(std::move(kernel));
-    if (assembled) {
+    if (wanted.sass)
+        for (const Looked& looked : all) looked.machine_code.add_to(json);
+    if (wanted.assemble) {
         Assembly together;
         for (const Looked& looked : all) {
             std::ranges::copy(looked.assembly.reports, std::back_inserter(together.reports));
@@ -235,6 +240,13 @@ std::optional<Looked> look(const Request& request, const std::string& text, cons
     add_newer(out);
     if (!launches.file.empty()) add_dynamic(request, text, launches, 0, out);
     if (wanted.perf || wanted.assemble) add_wanted(text, wanted, out);
+    if (wanted.sass) {
+        out.machine_code = KeptCode(wanted.machine_code);
+        out.machine_code.add(out.file, text);
+        out.machine_code.add_findings(out.findings);
+        for (ForeignKernel& kernel : out.text.kernels)
+            out.machine_code.add_verdict(kernel.name, kernel.verdicts);
+    }
     return out;
 }
 
@@ -255,6 +267,7 @@ void print(const Request& request, const Looked& looked, Results& results) {
     for (const ForeignKernel& kernel : kernels) results.write(describe(kernel));
     results.write(looked.ran);
     results.write(looked.assembly.text());
+    results.write(looked.machine_code.text());
     results.write(coverage_text(looked.coverage));
     results.write(fmt::format("{}: {}, {}, {}\n", printable(request.name()),
                               count_of(kernels.size(), "kernel"), count_of(looked.errors(), "error"),
@@ -372,7 +385,7 @@ int check_ptx_texts(const Request& request, std::string first, PtxReport report,
         return its;
     });
     if (code == Exit::usage) return code;
-    if (report == PtxReport::json) results.write(as_json(findings, all, wanted.assemble));
+    if (report == PtxReport::json) results.write(as_json(findings, all, wanted));
     if (report == PtxReport::sarif) results.write(as_sarif(findings, all));
     if (!results.finish()) return Exit::failed;
     return code == Exit::ok ? judged : code;

@@ -27,10 +27,12 @@ struct PtxLaunches {
 
 /// What is wanted of a check besides its findings.
 struct PtxWanted {
-    bool perf = false;      ///< also what is needlessly slow
-    bool assemble = false;  ///< also the assembler's notes
-    bool strict = false;    ///< the exit code says what is undecided (strict_code)
-    Assumptions given;      ///< of the launches that the kernels are judged for
+    bool perf = false;           ///< also what is needlessly slow
+    bool assemble = false;       ///< also the assembler's notes
+    bool sass = false;           ///< also hold machine code against the text
+    std::string machine_code{};  ///< with `sass`: the file that has it; empty: ptxas makes it
+    bool strict = false;         ///< the exit code says what is undecided (strict_code)
+    Assumptions given;           ///< of the launches that the kernels are judged for
 };
 
 /// The request's text, and how others in its place are judged.

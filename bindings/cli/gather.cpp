@@ -44,6 +44,12 @@ void check_kernel(Kernel& kernel, void* context) {
     if (search.perf) checked.findings.add_wordings(kernel.performance());
     if (search.assemble && std::none_of(findings.begin(), findings.end(), is_error))
         checked.assembly.add(kernel, kernel.program().name(), stop, checked.findings);
+    if (search.sass && std::none_of(findings.begin(), findings.end(), is_error)) {
+        checked.machine_code.add(kernel, stop);
+        for (Judged& judged : checked.judged)
+            if (judged.kernel == kernel.program().name() && judged.where == kernel.program().where())
+                checked.machine_code.add_verdict(judged.kernel, judged.verdicts);
+    }
 }
 
 void check_body(lua_State* L, const Request& request, Outcome& outcome, void* context) {
@@ -95,10 +101,12 @@ Outcome explore(const Request& request, std::uint64_t seed, Coverage* coverage) 
 
 Checked gather(const Request& request, const Search& search) {
     Checked checked;
+    checked.machine_code = KeptCode(search.machine_code);
     Visit visit{search, request.name(), checked, nullptr, {}};
     Outcome outcome = with_state(request, lua::Mode::trace, check_body, &visit);
     checked.findings.add_wordings(outcome.findings);
     checked.findings.add_wordings(visit.ahead.findings);
+    checked.machine_code.add_findings(checked.findings);
     checked.sizes = std::move(visit.ahead.kernels);
     checked.code = outcome.code != Exit::ok ? outcome.code : visit.ahead.code;
     checked.traceback = std::move(outcome.traceback);

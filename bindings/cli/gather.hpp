@@ -8,17 +8,20 @@
 #include "bindings/cli/assembly.hpp"
 #include "bindings/cli/edges.hpp"
 #include "bindings/cli/host.hpp"
+#include "bindings/cli/kept.hpp"
 #include "bindings/cli/needless.hpp"
 
 namespace wgrun::cli {
 
 /// The checks to make besides the static rules.
 struct Search {
-    bool dynamic = false;    ///< also run the kernels on the simulator
-    bool assemble = false;   ///< also assemble the kernels
-    bool perf = false;       ///< also report what is needlessly slow
-    int seeds = 4;           ///< the number of schedules that `dynamic` and `perf` try
-    Assumptions given;       ///< of the launches that kernels are judged for
+    bool dynamic = false;        ///< also run the kernels on the simulator
+    bool assemble = false;       ///< also assemble the kernels
+    bool sass = false;           ///< also hold their machine code against them
+    std::string machine_code{};  ///< with `sass`: the file that has it; empty: ptxas makes it
+    bool perf = false;           ///< also report what is needlessly slow
+    int seeds = 4;               ///< the number of schedules that `dynamic` and `perf` try
+    Assumptions given;           ///< of the launches that kernels are judged for
     int min_coverage = 0;    ///< percent of each kernel's synchronising instructions that `dynamic` executes
     std::uint64_t seed = 0;  ///< of the only schedule that `dynamic` tries; 0: there are `seeds`
     const std::set<int>* lines = nullptr;  ///< of the script: kernels with nothing there are not checked
@@ -28,6 +31,7 @@ struct Checked {
     FindingSet findings;
     std::size_t kernels = 0;
     Assembly assembly;      ///< with `assemble`
+    KeptCode machine_code;  ///< with `sass`
     std::set<int> threads;  ///< of the CTAs of its kernels
     std::vector<Judged> judged;
     std::set<std::string> names;  ///< of numbers that are given, those that a kernel has

@@ -199,7 +199,7 @@ bool refuse_command(const std::string& word) {
     return true;
 }
 
-/// PTX is no Lua: check alone reads it. Returns whether that has been said.
+/// PTX is no Lua: check and sass alone read it. Returns whether that has been said.
 bool refuse_ptx(const std::string& file) {
     if (!file.ends_with(".ptx")) return false;
     remark("wgrun: " + file + " is PTX, not a script: wgrun check " + file + " checks it, wgrun lua " + file +
@@ -339,7 +339,8 @@ int dispatch(int argc, char** argv) {
                                  argv + behind);
         if (command.takes == Takes::script && request.file.empty()) return refuse_no_name();
         if (words.stdin_name && !take_standard_input(request, *words.stdin_name)) return Exit::usage;
-        const bool takes_script = command.takes == Takes::script && &command != &check_command;
+        const bool takes_script =
+            command.takes == Takes::script && &command != &check_command && &command != &sass_command;
         if (takes_script && refuse_ptx(request.file)) return Exit::usage;
         return request.watch ? watch(request.file, argc, argv) : run(request);
     }

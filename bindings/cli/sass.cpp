@@ -1,13 +1,23 @@
-// wgrun sass FILE: the machine code of every kernel of a script, under the script's lines. No kernel runs.
+// wgrun sass FILE: the machine code of every kernel under the lines that it comes from, and what became of
+// its products. No kernel runs.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
-#include <sstream>
+#include <utility>
 
+#include "bindings/cli/check_ptx.hpp"
 #include "bindings/cli/command.hpp"
+#include "bindings/cli/input.hpp"
+#include "bindings/cli/kept.hpp"
 #include "bindings/cli/print_kernels.hpp"
-#include "gpu/disassemble.hpp"
+#include "bindings/cli/verdicts.hpp"
+#include "sass/in_flight.hpp"
+#include "sass/record.hpp"
+#include "sass/registers.hpp"
+#include "wgrun/count_of.hpp"
 #include "wgrun/gpu.hpp"
 #include "wgrun/printable.hpp"
 
@@ -17,62 +27,70 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// An instruction, or, if `address` is empty, a label.
-struct Line {
-    std::string address;  ///< in hexadecimal, bytes from the kernel's beginning
-    std::string text;
-    std::string file;  ///< of the script; empty if the assembler names none
-    int line = 0;
+/// Where an instruction comes from.
+using Origin = std::function<Where(const sass::Instruction&)>;
+
+/// A product, its group and the waits that cover it.
+struct ProductRow {
+    sass::Place at = 0;
+    sass::Product is;
+    int group = 0;  ///< in the order of the text, from 1
+    Where where;    ///< where it comes from
+    std::vector<sass::Place> waits;
 };
 
 struct Disassembled {
-    std::string kernel;
-    std::vector<Line> lines;
+    sass::Listing listing;  ///< keeps the texts of the function
+    sass::Function function;
+    Origin origin;
+    std::vector<ProductRow> products;
+    KeptKernel kept;
+};
+
+struct Options {
+    bool brief = false;
+    std::string assembler;  ///< further options of ptxas
 };
 
 struct Visit {
+    const Options& options;
+    const std::string& machine_code;  ///< the file that has it; empty: ptxas makes it
     const std::atomic<bool>* stop;
     std::vector<Disassembled> kernels;
     std::vector<Diagnostic> findings;
 };
 
-/// The text between `before` and `after`, if both occur.
-std::string_view between(std::string_view text, std::string_view before, std::string_view after) {
-    const std::size_t from = text.find(before);
-    if (from == std::string_view::npos) return {};
-    const std::size_t begin = from + before.size(), end = text.find(after, begin);
-    return end == std::string_view::npos ? std::string_view() : text.substr(begin, end - begin);
-}
-
-std::string_view trimmed(std::string_view text) {
-    const std::size_t from = text.find_first_not_of(" \t");
-    if (from == std::string_view::npos) return {};
-    return text.substr(from, text.find_last_not_of(" \t\r") - from + 1);
-}
-
-/// The output of nvdisasm, without directives and the padding at the end of the code.
-std::vector<Line> read(const std::string& printed) {
-    std::vector<Line> out;
-    std::string file;
-    int line = 0;
-    std::istringstream input(printed);
-    for (std::string row; std::getline(input, row);) {
-        const std::string_view text = trimmed(row);
-        if (text.starts_with("//## File")) {
-            file = between(text, "\"", "\"");
-            line = std::atoi(text.substr(std::min(text.size(), text.rfind("line ") + 5)).data());
-        } else if (text.starts_with("/*")) {
-            const std::string_view address = between(text, "/*", "*/");
-            const std::string_view rest = trimmed(text.substr(address.size() + 4));
-            const std::string_view instruction = rest.substr(0, rest.rfind(';'));
-            if (instruction != "NOP" && !instruction.empty())
-                out.push_back({std::string(address), std::string(trimmed(instruction)), file, line});
-        } else if (text.starts_with(".L") && text.ends_with(":")) {
-            out.push_back({"", std::string(text), file, line});
-        }
+std::vector<ProductRow> products_of(const sass::Function& function, const std::vector<Where>& places) {
+    std::vector<ProductRow> out;
+    const sass::Graph graph(function);
+    int group = 1;
+    for (sass::Place at = 0; at < function.instructions.size(); ++at) {
+        const sass::Instruction& one = function.instructions[at];
+        if (one.record->does != sass::Does::product) continue;
+        const sass::Product product = sass::product_of(one);
+        const Where where = out.size() < places.size() ? places[out.size()] : Where{};
+        out.push_back({at, product, group, where, sass::waits_of(function, graph, at)});
+        group += product.ends_group;
     }
-    while (!out.empty() && out.back().address.empty()) out.pop_back();
     return out;
+}
+
+void add(Visit& visit, const sass::Listing& listing, std::vector<KeptKernel> kept, const Origin& origin) {
+    for (KeptKernel& kernel : kept) {
+        const auto function = std::ranges::find(listing.functions, kernel.kernel, &sass::Function::name);
+        visit.findings.insert(visit.findings.end(), kernel.findings.begin(), kernel.findings.end());
+        sass::Function none{kernel.kernel, {}, {}};
+        const sass::Function& code = function == listing.functions.end() ? none : *function;
+        std::vector<ProductRow> products = products_of(code, kernel.places);
+        visit.kernels.push_back({listing, code, origin, std::move(products), std::move(kernel)});
+    }
+}
+
+sass::Listing listing_of(const Visit& visit, std::string_view ptx) {
+    if (!visit.machine_code.empty()) return machine_code_in(visit.machine_code, visit.stop);
+    std::vector<std::string> options;
+    if (!visit.options.assembler.empty()) options.push_back(visit.options.assembler);
+    return machine_code_of(ptx, options, visit.stop);
 }
 
 void disassemble_kernel(Kernel& kernel, void* context) {
@@ -80,9 +98,12 @@ void disassemble_kernel(Kernel& kernel, void* context) {
     const std::vector<Diagnostic>& findings = kernel.check();
     visit.findings.insert(visit.findings.end(), findings.begin(), findings.end());
     if (has_errors(findings)) return;
-    const std::string options[] = {"-lineinfo"};
-    const gpu::Cubin cubin = gpu::ptxas_assemble(kernel.ptx_with_lines(), options);
-    visit.kernels.push_back({kernel.program().name(), read(gpu::disassemble(cubin.image, visit.stop, true))});
+    const sass::Listing listing = listing_of(visit, kernel.ptx());
+    std::vector<KeptKernel> kept = kept_of_script(kernel, listing);
+    add(visit, listing, std::move(kept), [lines = kernel.ptx_lines()](const sass::Instruction& one) {
+        const auto at = static_cast<std::size_t>(one.line);
+        return one.line > 0 && at <= lines.size() ? lines[at - 1] : Where{};
+    });
 }
 
 void body(lua_State* L, const Request& request, Outcome& outcome, void* context) {
@@ -92,62 +113,181 @@ void body(lua_State* L, const Request& request, Outcome& outcome, void* context)
     for_each_kernel(L, outcome, disassemble_kernel, context);
 }
 
-/// The lines of scripts, read once.
+void disassemble_text(Visit& visit, const std::string& name, const std::string& text) {
+    const sass::Listing listing = listing_of(visit, text);
+    add(visit, listing, kept_of_text(name, text, listing),
+        [file = FileName(name)](const sass::Instruction& one) {
+            return Where{file, one.line};
+        });
+}
+
+/// Of machine code that comes without PTX.
+void disassemble_alone(Visit& visit, const std::string& file) {
+    const sass::Listing listing = machine_code_in(file, visit.stop);
+    add(visit, listing, kept_alone(file, listing), [](const sass::Instruction& one) {
+        return one.source_line > 0 ? Where::at(one.file, one.source_line) : Where{};
+    });
+}
+
+/// The lines of sources, read once.
 class Sources {
   public:
-    std::string line(const std::string& file, int number) {
+    std::string line(Where where) {
+        const std::string file(where.file);
         const auto [found, added] = files_.try_emplace(file);
         if (added) {
             std::ifstream input(file);
             for (std::string line; std::getline(input, line);) found->second.push_back(std::move(line));
         }
-        const bool here = number >= 1 && static_cast<std::size_t>(number) <= found->second.size();
-        return here ? std::string(trimmed(found->second[static_cast<std::size_t>(number) - 1]))
-                    : std::string();
+        const auto at = static_cast<std::size_t>(where.line);
+        if (where.line < 1 || at > found->second.size()) return {};
+        const std::string& line = found->second[at - 1];
+        const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
+        return line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
     }
 
   private:
     std::map<std::string, std::vector<std::string>> files_;
 };
 
-std::string to_text(const Disassembled& kernel, Sources& sources) {
-    std::string text = fmt::format("{}\n", kernel.kernel);
-    const Line* before = nullptr;
-    for (const Line& line : kernel.lines) {
-        const bool moved = before == nullptr || before->file != line.file || before->line != line.line;
-        if (moved && !line.address.empty()) {
-            text += fmt::format("{}:{}: {}\n", line.file, line.line,
-                                printable(sources.line(line.file, line.line)));
-            before = &line;
+/// "stall 4, waits for 0 1, sets 2": what the control word says besides the usual.
+std::string control_text(const sass::Control& control) {
+    if (!control.known) return {};
+    std::string out = fmt::format("stall {}", control.stall);
+    std::vector<int> waits;
+    for (int i = 0; i < 6; ++i)
+        if (((control.waits >> i) & 1) != 0) waits.push_back(i);
+    if (!waits.empty()) out += fmt::format(", waits for {}", fmt::join(waits, " "));
+    if (control.write != sass::Control::none) out += fmt::format(", writes set {}", control.write);
+    if (control.read != sass::Control::none) out += fmt::format(", reads set {}", control.read);
+    return out;
+}
+
+std::string address_of(const Disassembled& kernel, sass::Place at) {
+    return fmt::format("{:04x}", kernel.function.instructions[at].address);
+}
+
+std::string place_text(Where where) {
+    return where ? fmt::format(", {}:{}", where.file.view(), where.line) : std::string();
+}
+
+std::string to_text(const Disassembled& kernel, bool brief, Sources& sources) {
+    std::string text = fmt::format("{}: {}, {}\n", printable(kernel.function.name),
+                                   count_of(kernel.function.instructions.size(), "instruction"),
+                                   count_of(kernel.products.size(), "product"));
+    for (const ProductRow& row : kernel.products) {
+        const sass::Instruction& one = kernel.function.instructions[row.at];
+        std::vector<std::string> waits;
+        for (const sass::Place wait : row.waits) waits.push_back(address_of(kernel, wait));
+        text += fmt::format(
+            "  {}  {}  group {}, {}{}\n", address_of(kernel, row.at), one.mnemonic, row.group,
+            waits.empty() ? "no wait covers it" : fmt::format("waited for at {}", fmt::join(waits, ", ")),
+            place_text(row.where));
+    }
+    const Verdict& verdict = kernel.kept.verdict;
+    text += fmt::format("  machine code: {}{}\n", to_string(verdict.kind),
+                        verdict.reason.empty() ? "" : fmt::format(": {}", verdict.reason));
+    if (brief) return text;
+    Where before;
+    std::size_t label = 0;
+    for (std::size_t i = 0; i < kernel.function.instructions.size(); ++i) {
+        const sass::Instruction& one = kernel.function.instructions[i];
+        for (; label < kernel.function.labels.size() && kernel.function.labels[label].at <= i; ++label)
+            text += fmt::format("  {}:\n", kernel.function.labels[label].name);
+        if (const Where where = kernel.origin(one); where && where != before) {
+            text += fmt::format("{}:{}: {}\n", where.file.view(), where.line, printable(sources.line(where)));
+            before = where;
         }
-        text += line.address.empty() ? fmt::format("  {}\n", line.text)
-                                     : fmt::format("    {}  {}\n", line.address, line.text);
+        const std::string control = control_text(one.control);
+        text += fmt::format("    {:04x}  {}{}\n", one.address, one.text,
+                            control.empty() ? "" : fmt::format("  // {}", control));
     }
     return text;
 }
 
-Json to_object(const Disassembled& kernel) {
-    Json instructions = Json::array();
-    for (const Line& line : kernel.lines)
-        instructions.push_back(
-            {{"address", line.address}, {"text", line.text}, {"file", line.file}, {"line", line.line}});
-    return {{"kernel", kernel.kernel}, {"instructions", std::move(instructions)}};
+Json place(Where where) { return {{"file", where.file}, {"line", where.line}}; }
+
+Json to_object(const Disassembled& kernel, bool brief) {
+    Json out = {{"kernel", kernel.function.name},
+                {"verdict", verdicts_as_json({&kernel.kept.verdict, 1})[0]}};
+    Json& products = out["products"] = Json::array();
+    for (const ProductRow& row : kernel.products) {
+        const sass::Instruction& one = kernel.function.instructions[row.at];
+        Json waits = Json::array();
+        for (const sass::Place wait : row.waits) waits.push_back(address_of(kernel, wait));
+        Json product = {{"address", address_of(kernel, row.at)},
+                        {"text", one.text},
+                        {"group", row.group},
+                        {"waits", std::move(waits)},
+                        {"n", row.is.n},
+                        {"k", row.is.k},
+                        {"sparse", row.is.sparse},
+                        {"registers", row.is.fragment.count > 0}};
+        product.update(place(row.where));
+        products.push_back(std::move(product));
+    }
+    if (brief) return out;
+    Json& instructions = out["instructions"] = Json::array();
+    std::size_t label = 0;
+    for (std::size_t i = 0; i < kernel.function.instructions.size(); ++i) {
+        const sass::Instruction& one = kernel.function.instructions[i];
+        for (; label < kernel.function.labels.size() && kernel.function.labels[label].at <= i; ++label)
+            instructions.push_back({{"address", ""},
+                                    {"text", fmt::format("{}:", kernel.function.labels[label].name)},
+                                    {"file", ""},
+                                    {"line", 0}});
+        Json row = {{"address", fmt::format("{:04x}", one.address)}, {"text", one.text}};
+        row.update(place(kernel.origin(one)));
+        if (one.control.known) {
+            row["stall"] = one.control.stall;
+            row["yield"] = one.control.yield;
+            row["waits"] = one.control.waits;
+            if (one.control.write != sass::Control::none) row["sets_when_written"] = one.control.write;
+            if (one.control.read != sass::Control::none) row["sets_when_read"] = one.control.read;
+        }
+        instructions.push_back(std::move(row));
+    }
+    return out;
 }
 
-int sass(const Request& request) {
+int sass(Request request, const Options& options) {
     Results results(true);
-    Visit visit{nullptr, {}, {}};
-    const Outcome outcome = with_state(request, lua::Mode::trace, body, &visit);
+    std::string machine_code;
+    if (!take_machine_code(request, machine_code)) return Exit::usage;
+    Visit visit{options, machine_code, nullptr, {}, {}};
+    Outcome outcome;
+    if (has_machine_code_alone(request.file)) {
+        disassemble_alone(visit, request.file);
+        for (const std::string& file : request.args) disassemble_alone(visit, file);
+    } else if (const std::optional<std::string> text = ptx_text(request)) {
+        if (!request.args.empty()) {
+            remark(fmt::format("wgrun: {} has no machine code", request.args.front()));
+            return Exit::usage;
+        }
+        if (machine_code.empty() && carries_machine_code(request.file)) machine_code = request.file;
+        disassemble_text(visit, request.file, *text);
+    } else {
+        outcome = with_state(request, lua::Mode::trace, body, &visit);
+    }
     Sources sources;
-    return print_kernels(results, request, outcome, visit.findings, visit.kernels, to_object,
-                         [&](const Disassembled& kernel) { return to_text(kernel, sources); });
+    return print_kernels(
+        results, request, outcome, visit.findings, visit.kernels,
+        [&](const Disassembled& kernel) { return to_object(kernel, options.brief); },
+        [&](const Disassembled& kernel) { return to_text(kernel, options.brief, sources); });
+}
+
+Command::Run declare(Arguments& arguments) {
+    const auto options = std::make_shared<Options>();
+    arguments.flag("--brief", options->brief, "Print the products and what became of them, without the code");
+    arguments.option("--ptxas", options->assembler, "A further option of ptxas: -O1").unit("OPTION");
+    return [options](const Request& request) { return sass(request, *options); };
 }
 
 }  // namespace
 }  // namespace sass_detail
 
 const Command sass_command{"sass",
-                           "Print the machine code of every kernel of a script under the script's lines",
-                           Takes::script, [](Arguments&) -> Command::Run { return sass_detail::sass; }};
+                           "Print the machine code of every kernel of a script, a PTX text or a cubin",
+                           Takes::script, sass_detail::declare};
 
 }  // namespace wgrun::cli

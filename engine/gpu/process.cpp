@@ -26,8 +26,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t output_limit = 8 << 20;  // later output is read and discarded
-
 // How a child is started: nothing to read, one pipe to write to, a session of its own, so that what it starts
 // can be killed with it and the terminal's Ctrl-C is ours to answer, and signals as they are by default.
 class SpawnPlan {
@@ -134,7 +132,7 @@ class Limits {
 }  // namespace
 
 ProcessResult run_process(const std::vector<std::string>& arguments, std::chrono::milliseconds timeout,
-                          const std::atomic<bool>* stop) {
+                          const std::atomic<bool>* stop, std::size_t most) {
     // Programs that it has started may keep the pipe open; only its contents at the program's end are read.
     constexpr auto drained_within = std::chrono::milliseconds(200);
     constexpr int look_around = 20;  // ms
@@ -160,7 +158,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, std::chrono
         const ssize_t got = ::read(read_end.get(), buffer.data(), buffer.size());
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) break;
-        if (result.output.size() < output_limit)
+        if (result.output.size() < most)  // what comes later is read and discarded
             result.output.append(buffer.data(), static_cast<std::size_t>(got));
     }
     while (!child.ended()) {  // it has closed its outputs but still runs

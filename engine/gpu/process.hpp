@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -18,11 +19,11 @@ struct ProcessResult {
 };
 
 /// Runs `arguments[0]` (a path) to its end, with nothing to read, in a session of its own; what it has
-/// started and not waited for is killed when it has ended. Of its output the first 8 MiB are kept.
+/// started and not waited for is killed when it has ended. Of its output the first `most` bytes are kept.
 /// EnvironmentError ENOENT when it cannot be started, ETIMEDOUT when it was killed after `timeout`, EINTR
 /// when `stop` was raised.
 ProcessResult run_process(const std::vector<std::string>& arguments, std::chrono::milliseconds timeout,
-                          const std::atomic<bool>* stop = nullptr);
+                          const std::atomic<bool>* stop = nullptr, std::size_t most = 8 << 20);
 
 /// A new folder of this process alone (mode 0700), removed with what is in it at the end of the scope.
 class TemporaryFolder {

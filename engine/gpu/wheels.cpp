@@ -13,8 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // CUDA 13 has one folder for all of its wheels, CUDA 12 one for each.
-constexpr const char* layouts[] = {"nvidia/cu13", "nvidia/cuda_nvcc", "nvidia/cuda_nvrtc",
-                                   "nvidia/cuda_nvdisasm"};
+constexpr const char* layouts[] = {"nvidia/cu13",          "nvidia/cuda_nvcc",      "nvidia/cuda_nvrtc",
+                                   "nvidia/cuda_nvdisasm", "nvidia/cuda_cuobjdump", "triton/backends/nvidia"};
 
 std::vector<std::string> find_wheels() {
     const std::string python = find_on_path("python3");

@@ -83,6 +83,7 @@ class Effects {
     /// The bytes have no value afterwards: a write, of nothing.
     virtual void discard(const MemoryAccess& access) { memory(access); }
     virtual void fence() {}                            ///< orders accesses to memory before and after it
+    virtual void publish_inits() { fence(); }          ///< orders mbarrier.init alone: fence.mbarrier_init
     virtual void proxy_fence(std::optional<Space>) {}  ///< fence.proxy.async; no space: all of them
     /// Threads that pass know what came before the arrivals, or releases, for which they have waited.
     virtual void await_arrivals() {}

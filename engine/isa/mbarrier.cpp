@@ -327,7 +327,7 @@ std::span<const Instruction> mbarrier_family() {
          .section = "9.7.13.4",
          .rows = {{{}, {8, 0}}},
          .ptx = "fence.mbarrier_init.release.cluster",
-         .effects = [](const Step&, Effects& e) { e.fence(); },
+         .effects = [](const Step&, Effects& e) { e.publish_inits(); },
          .run = [](const Step&, Machine& m) { m.mbarrier_fence_init(); }},
     };
     return list;

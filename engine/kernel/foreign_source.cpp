@@ -1,11 +1,11 @@
 // Where the PTX of others comes from: CUDA's own tools make it of a source, or take it out of a binary.
 #include <fmt/format.h>
 
-#include <array>
 #include <fstream>
 #include <iterator>
 #include <utility>
 
+#include "gpu/disassemble.hpp"
 #include "gpu/library.hpp"
 #include "gpu/process.hpp"
 #include "wgrun/foreign.hpp"
@@ -19,18 +19,6 @@ std::string tool(const std::string& name, const std::string& file) {
         throw EnvironmentError("ENOENT", fmt::format("{}: no {} on the PATH or in a toolkit", file, name),
                                "set CUDA_HOME to the toolkit, or give the PTX itself");
     return path;
-}
-
-/// Returns whether the file is an ELF file, a fatbin, or a static library.
-bool is_binary(const std::string& path) {
-    std::array<char, 4> begin{};
-    std::ifstream file(path, std::ios::binary);
-    file.read(begin.data(), begin.size());
-    const std::string_view magic(begin.data(), begin.size());
-    return file && (magic ==
-                        "\x7f"
-                        "ELF" ||
-                    magic == "\x50\xed\x55\xba" || magic == "!<ar");
 }
 
 /// Returns what `cuobjdump -ptx` prints, without all that is no module for sm_90: lines that are left out are
@@ -87,7 +75,7 @@ std::string of_source(const std::string& path, const std::atomic<bool>* stop) {
 
 std::optional<std::string> ptx_from(const std::string& path, const std::atomic<bool>* stop) {
     if (path.ends_with(".cu")) return of_source(path, stop);
-    if (is_binary(path)) return of_binary(path, stop);
+    if (gpu::is_binary(path)) return of_binary(path, stop);
     return std::nullopt;
 }
 

@@ -47,6 +47,9 @@ constexpr std::array rows{
                 "No CTA ends while another may access its shared memory."},
     PropertyRow{register_pool, "register-pool", "register pool",
                 "setmaxnreg finds the registers that it asks for, in whole warpgroups."},
+    PropertyRow{kept, "kept", "machine code",
+                "The machine code keeps the products, the waits, the synchronisation and the stores of the "
+                "program."},
 };
 static_assert(rows.size() == static_cast<std::size_t>(none));
 
@@ -79,30 +82,35 @@ std::string_view to_string(Verdict::Kind kind) {
     return "undecided";
 }
 
+Verdict verdict(Property property, std::span<const Diagnostic> findings, std::span<const Gap> gaps,
+                std::string_view domain) {
+    Verdict out;
+    out.property = property;
+    const auto refutes = [&](const Diagnostic& finding) {
+        const Rule* rule = find_rule(finding.rule);
+        return rule != nullptr && rule->property == property;
+    };
+    const auto gap = std::ranges::find(gaps, property, &Gap::property);
+    if (const auto finding = std::ranges::find_if(findings, refutes); finding != findings.end()) {
+        out.kind = Verdict::Kind::refuted;
+        out.where = finding->where;
+        out.reason = finding->rule;
+    } else if (gap != gaps.end()) {
+        out.where = gap->where;
+        out.reason = gap->reason;
+        out.assumption = gap->assumption;
+    } else {
+        out.kind = Verdict::Kind::proved;
+        out.domain = domain;
+    }
+    return out;
+}
+
 std::vector<Verdict> verdicts(std::span<const Diagnostic> findings, std::span<const Gap> gaps,
                               std::string_view domain) {
     std::vector<Verdict> out;
-    for (const PropertyRow& row : rows) {
-        Verdict& verdict = out.emplace_back();
-        verdict.property = row.property;
-        const auto refutes = [&](const Diagnostic& finding) {
-            const Rule* rule = find_rule(finding.rule);
-            return rule != nullptr && rule->property == row.property;
-        };
-        const auto gap = std::ranges::find(gaps, row.property, &Gap::property);
-        if (const auto finding = std::ranges::find_if(findings, refutes); finding != findings.end()) {
-            verdict.kind = Verdict::Kind::refuted;
-            verdict.where = finding->where;
-            verdict.reason = finding->rule;
-        } else if (gap != gaps.end()) {
-            verdict.where = gap->where;
-            verdict.reason = gap->reason;
-            verdict.assumption = gap->assumption;
-        } else {
-            verdict.kind = Verdict::Kind::proved;
-            verdict.domain = domain;
-        }
-    }
+    for (const PropertyRow& row : rows)
+        if (row.property != kept) out.push_back(verdict(row.property, findings, gaps, domain));
     return out;
 }
 

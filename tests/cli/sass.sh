@@ -1,43 +1,127 @@
-# wgrun sass: machine code under the lines of the script. A program of nvdisasm's name stands in for it.
+# wgrun sass: machine code under the lines that it comes from, and its products; check --sass. Texts of nvdisasm take the place of
+# ptxas and nvdisasm, and a program of nvdisasm's name.
+kernels=$SOURCE/tests/sass
+cp "$kernels/hello_wgmma.ptx" "$kernels/hello_wgmma.sass" .
+run sass --brief hello_wgmma.ptx hello_wgmma.sass
+exits 0
+out 'hello_wgmma: 204 instructions, 4 products
+  0840  HGMMA.64x64x16.F32.BF16  group 1, waited for at 0b90, hello_wgmma.ptx:275
+  08f0  HGMMA.64x64x16.F32.BF16  group 1, waited for at 0b90, hello_wgmma.ptx:290
+  09a0  HGMMA.64x64x16.F32.BF16  group 1, waited for at 0b90, hello_wgmma.ptx:305
+  0a80  HGMMA.64x64x16.F32.BF16  group 1, waited for at 0b90, hello_wgmma.ptx:320
+  machine code: proved'
+run sass hello_wgmma.ptx hello_wgmma.sass
+exits 0
+out_has 'hello_wgmma.ptx:324: wgmma.wait_group.sync.aligned 0;
+    0b90  WARPGROUP.DEPBAR.LE gsb0, 0x0  // stall'
+run sass --json hello_wgmma.ptx hello_wgmma.sass
+exits 0
+python3 -c "
+import json
+k = json.load(open('out.txt'))['kernels'][0]
+p = k['products'][3]
+assert k['verdict']['verdict'] == 'proved' and len(k['products']) == 4, k['verdict']
+assert p['waits'] == ['0b90'] and p['line'] == 320 and p['n'] == 64 and p['k'] == 16 and not p['registers'] and p['group'] == 1, p
+i = next(i for i in k['instructions'] if i['address'] == '0b90')
+assert i['line'] == 324 and i['stall'] > 0 and i['waits'] == 0, i" || bad "the JSON"
+
+# What becomes of the wait decides.
+sed 's/WARPGROUP.DEPBAR.LE gsb0, 0x0;/NOP;/' hello_wgmma.sass > broken.sass
+run sass --brief hello_wgmma.ptx broken.sass
+exits 1
+out_has 'no wait covers it, hello_wgmma.ptx:320
+  machine code: refuted: WG-SASS-01'
+err_has 'hello_wgmma.ptx:275: error: 0x'
+err_has 'reads the accumulator R24 of the product at 0x840'
+err_has "(the assembler's fault: the program asks for it) [WG-SASS-01]"
+run check --budget 1 --sass hello_wgmma.ptx broken.sass
+exits 1
+out_has 'hello_wgmma: 204 instructions of machine code, 4 products'
+run check --budget 1 --sass --json hello_wgmma.ptx hello_wgmma.sass
+exits 0
+python3 -c "
+import json
+all = json.load(open('out.txt'))
+assert all['kernels'][0]['verdicts'][-1] == {'property': 'kept', 'verdict': 'proved', 'domain': 'all launches'}, all['kernels']
+assert all['machine_code'][0]['products'] == 4 and all['machine_code'][0]['verdict'] == 'proved', all['machine_code']" || bad "the JSON of check"
+
+# Machine code alone shows what becomes of registers; it decides nothing else.
+run check --sass hello_wgmma.sass
+exits 0
+out_has 'machine code: undecided: hello_wgmma.sass:1: there is no PTX to compare it with (give the PTX, and the cubin behind it)'
+run check --sass --strict hello_wgmma.sass
+exits 6
+run check --sass broken.sass
+exits 1
+run sass --brief broken.sass
+exits 1
+
+# What does not fit.
+run check --sass hello_wgmma.ptx hello_wgmma.sass broken.sass
+exits 2
+err_has 'machine code stands behind its only text: FILE CUBIN'
+sed '/nv_debug_ptx_txt/d' hello_wgmma.sass > lines.sass
+run sass --brief hello_wgmma.ptx lines.sass
+exits 0
+out_has 'machine code: undecided: the machine code does not name lines of the PTX'
+cp "$kernels/pipeline.sass" .
+run sass hello_wgmma.ptx pipeline.sass
+exits 0
+out 'hello_wgmma: 0 instructions, 0 products
+  machine code: undecided: there is no machine code of it'
+run sass hello_wgmma.ptx nothing.sass
+exits 2
+err_has 'nothing.sass has no machine code'
+run sass nothing.sass
+exits 2
+head -c 3000 hello_wgmma.sass > cut.sass
+run sass --brief hello_wgmma.ptx cut.sass
+exits 1
+err_has 'WG-SASS-05'
+
+# The programs of the toolkit.
 unset WGRUN_CUDA
 run doctor
 grep -q '^ptxas *missing' out.txt && exit 77
-file s.lua <<'END'
+file s.lua <<'LUA'
 local wg = require "wgrun"
 wg.kernel("plus", { threads = 32 }, function(k)
   local X = k:param("X", "u32*")
   local i = k:special "tid.x"
   k:st_global_u32(k:element(X, i), i + 1)
 end)
-END
+LUA
+"$WGRUN" ptx s.lua > s.ptx
+store=$(grep -n 'st.global' s.ptx | cut -d : -f 1)
 mkdir bin
-cat > bin/nvdisasm <<'END'
+cat > bin/nvdisasm <<SH
 #!/bin/sh
-[ "$1 $2" = "-c -g" ] || exit 9
-[ -s "$3" ] || exit 8
+[ "\$1 \$2 \$3 \$4" = "-c -hex -g -gp" ] || exit 9
+[ -s "\$5" ] || exit 8
 cat <<'SASS'
 	.target	sm_90a
 plus:
 .text.plus:
-	//## File "s.lua", line 4
+	//## File ".nv_debug_ptx_txt", line 1
         /*0010*/                   S2R R5, SR_TID.X ;
-	//## File "s.lua", line 5
-        /*0070*/              @!P0 STG.E desc[UR4][R2.64], R5 ;
+	//## File ".nv_debug_ptx_txt", line $store
+        /*0070*/                   STG.E desc[UR4][R2.64], R5 ;  /* 0x0000000502007986 */
+                                                               /* 0x000fe2000c101904 */
 .L_x_1:
         /*0080*/                   EXIT ;
         /*0090*/                   NOP;
 .L_x_2:
 SASS
-END
+SH
 chmod +x bin/nvdisasm
 PATH="$WORK/bin:$PATH"
 run sass s.lua
 exits 0
-out 'plus
-s.lua:4: local i = k:special "tid.x"
+out 'plus: 3 instructions, 0 products
+  machine code: proved
     0010  S2R R5, SR_TID.X
 s.lua:5: k:st_global_u32(k:element(X, i), i + 1)
-    0070  @!P0 STG.E desc[UR4][R2.64], R5
+    0070  STG.E desc[UR4][R2.64], R5  // stall 1
   .L_x_1:
     0080  EXIT'
 run sass --json s.lua
@@ -45,7 +129,9 @@ exits 0
 python3 -c "
 import json
 k = json.load(open('out.txt'))['kernels'][0]
-assert k['kernel'] == 'plus' and k['instructions'][1] == {'address': '0070', 'text': '@!P0 STG.E desc[UR4][R2.64], R5', 'file': 's.lua', 'line': 5}, k" || bad "the JSON"
+assert k['kernel'] == 'plus', k
+i = k['instructions'][1]
+assert i == {'address': '0070', 'text': 'STG.E desc[UR4][R2.64], R5', 'file': 's.lua', 'line': 5, 'stall': 1, 'yield': False, 'waits': 0}, i" || bad "the JSON"
 printf '#!/bin/sh\necho no; exit 3\n' > bin/nvdisasm
 run sass s.lua
 exits 1

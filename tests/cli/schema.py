@@ -152,6 +152,12 @@ for command in ("ptx", "cuda"):
     check(command + ".json", command, GOOD)
 for command in ("report", "sass"):
     check(command + ".json", command, GOOD, codes=(0, 1))
+kept = os.path.join(TREE, "tests", "sass", "hello_wgmma.")
+check("sass.json", "sass", kept + "ptx", kept + "sass")
+check("sass.json", "sass", "--brief", kept + "ptx", kept + "sass")
+check("sass.json", "sass", kept + "sass")
+check("check.json", "check", "--budget", "1", "--sass", kept + "ptx", kept + "sass")
+check("check.json", "check", "--sass", kept + "sass")
 check("bench.json", "bench", "--backend=sim", GOOD)
 check("tune.json", "tune", "--backend=sim", "--results", "tuned.jsonl", "tune.lua")
 check("tune.json", "tune", "--merge", "merged.jsonl", "tuned.jsonl")

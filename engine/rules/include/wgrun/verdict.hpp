@@ -31,6 +31,7 @@ enum class Property : std::uint8_t {
     convergence,
     cluster_end,
     register_pool,
+    kept,  ///< of machine code: judged where it is looked at (check --sass)
     none
 };
 
@@ -75,10 +76,14 @@ struct Judged {
     std::vector<Verdict> verdicts;
 };
 
-/// The verdict of each property: refuted where an error or a warning of a run says so, undecided where there
+/// The verdict of each property of the program: refuted where an error or a warning of a run says so, undecided where there
 /// is a gap (the first counts), and else proved.
 std::vector<Verdict> verdicts(std::span<const Diagnostic> findings, std::span<const Gap> gaps,
                               std::string_view domain);
+
+/// The verdict of one property, in the same way.
+Verdict verdict(Property property, std::span<const Diagnostic> findings, std::span<const Gap> gaps,
+                std::string_view domain);
 
 /// "gemm: proved for all launches but races in global memory, bounds", and an indented line for each reason
 /// why a property is not proved. Each line ends with a line feed.

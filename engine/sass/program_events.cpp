@@ -1,0 +1,381 @@
+// The events of a program: what its instructions do besides computing, as their records say.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "isa/effects.hpp"
+#include "isa/known_bits.hpp"
+#include "isa/opaque.hpp"
+#include "sass/events.hpp"
+
+namespace wgrun::sass {
+namespace {
+
+/// The registers that one step alone writes, and always with one value.
+std::map<std::uint32_t, std::int64_t> constants(const Program& program) {
+    std::map<std::uint32_t, int> writes;
+    for_each_step(program, [&](const Step& step) {
+        for (std::size_t i = 0; i < step.operands.size() && i < step.op->operands.size(); ++i) {
+            if (step.op->operands[i].access == isa::Access::in) continue;
+            if (step.operands[i].kind == Operand::Kind::reg) ++writes[step.operands[i].reg.id];
+            for (const Reg reg : step.operands[i].list) ++writes[reg.id];
+        }
+    });
+    std::map<std::uint32_t, std::int64_t> out;
+    const auto known = [&](Reg reg) {
+        const auto found = out.find(reg.id);
+        return found == out.end() ? isa::KnownBits{}
+                                  : isa::KnownBits::of(static_cast<std::uint64_t>(found->second));
+    };
+    for_each_step(program, [&](const Step& step) {
+        if (step.operands.empty() || step.operands[0].kind != Operand::Kind::reg || step.guard) return;
+        if (writes[step.operands[0].reg.id] != 1) return;
+        if (const auto value = isa::known_bits(step, known).value())
+            out[step.operands[0].reg.id] = static_cast<std::int64_t>(*value);
+    });
+    return out;
+}
+
+/// The registers that some step reads.
+std::set<std::uint32_t> read_registers(const Program& program) {
+    std::set<std::uint32_t> out;
+    for_each_step(program, [&](const Step& step) {
+        out.insert(step.guard.id);
+        for (std::size_t i = 0; i < step.operands.size(); ++i) {
+            const bool written =
+                i < step.op->operands.size() && step.op->operands[i].access == isa::Access::out;
+            const Operand& operand = step.operands[i];
+            if (operand.kind == Operand::Kind::address || !written) out.insert(operand.reg.id);
+            if (!written)
+                for (const Reg reg : operand.list) out.insert(reg.id);
+        }
+    });
+    return out;
+}
+
+Memory memory_of(isa::Space space) {
+    switch (space) {
+        case isa::Space::shared:
+        case isa::Space::shared_cta: return Memory::shared;
+        case isa::Space::global: return Memory::global;
+        case isa::Space::local: return Memory::local;
+        // That of another CTA is accessed by generic addresses.
+        case isa::Space::shared_cluster:
+        case isa::Space::generic: return Memory::generic;
+        default: return Memory::none;
+    }
+}
+
+/// What one step does.
+class Listener final : public isa::Effects {
+  public:
+    Listener(const Step& step, const std::map<std::uint32_t, std::int64_t>& known)
+        : step_(step), known_(known) {
+        // What an unknown instruction may do is no duty.
+        if (!isa::is_opaque(*step.op)) isa::visit_effects(step, *this);
+        if (!of_map_) return;
+        std::erase_if(events, [](const Event& event) { return event.does == Does::fence; });
+        accesses.clear();
+    }
+    std::vector<Event> events;
+    std::vector<Event> waits, orders;
+    std::vector<Access> accesses;
+
+  private:
+    void add(Does does, std::int64_t first = Event::any, std::int64_t second = Event::any,
+             std::int64_t third = Event::any) {
+        Event event;
+        event.does = does;
+        event.arguments = {first, second, third};
+        event.line = step_.where.line;
+        events.push_back(event);
+    }
+    std::int64_t value(const Operand& operand) const {
+        if (operand.kind == Operand::Kind::imm) return operand.imm;
+        const auto found = operand.kind == Operand::Kind::reg ? known_.find(operand.reg.id) : known_.end();
+        return found == known_.end() ? Event::any : found->second;
+    }
+
+    /// Of instructions that move matrices of a warp, lanes have other addresses than values.
+    int bytes_of(const isa::MemoryAccess& access) const {
+        if (step_.op->taken_by != isa::Participants::warp) return access.bytes;
+        for (const Operand& operand : step_.operands)
+            if (operand.kind == Operand::Kind::list) return 4 * static_cast<int>(operand.list.size());
+        return 4;
+    }
+    void memory(const isa::MemoryAccess& access) override {
+        // A tensor map is changed in parts.
+        constexpr int largest = 32;
+        if (memory_of(access.space) == Memory::none || access.bytes > largest) return;
+        Access out;
+        out.does = step_.op->atomic ? Does::atomic : access.write ? Does::store : Does::load;
+        out.memory = memory_of(access.space);
+        out.bytes = bytes_of(access);
+        out.line = step_.where.line;
+        // An atomic reads and writes.
+        if (accesses.empty() || accesses.back().does != Does::atomic || out.does != Does::atomic)
+            accesses.push_back(out);
+    }
+    void fence() override { add(Does::fence); }
+    /// It takes no instruction of the machine: threads initialise mbarriers in order.
+    void publish_inits() override {}
+    /// Changes of tensor maps are read, changed and written in parts, and fences about them are copies and
+    /// invalidations of a cache.
+    void change_map() override { of_map_ = true; }
+    void release_map() override { of_map_ = true; }
+    void acquire_map() override { of_map_ = true; }
+    void proxy_fence(std::optional<isa::Space>) override { add(Does::proxy_fence); }
+    void order_registers() override {
+        add(Does::order_registers), orders.push_back(events.back()), events.pop_back();
+    }
+    void issue_mma(const isa::AsyncMma& mma) override {
+        const std::int64_t where = (mma.metadata != nullptr ? 1 : 0) + (mma.a_fragment != nullptr ? 2 : 0);
+        add(Does::product, mma.rows_b, mma.k_bytes_b * 8 / mma.element_bits_b, where);
+    }
+    void wait_mma(int pending) override {
+        add(Does::wait_products, pending), waits.push_back(events.back()), events.pop_back();
+    }
+    void copy_async(const isa::AsyncCopy&) override { add(Does::copy); }
+    void commit_copies() override { add(Does::copy_commit); }
+    void wait_copies(std::optional<int> pending) override { add(Does::wait_scoreboard, pending.value_or(0)); }
+    void arrive_copies(const Operand&) override { add(Does::mbarrier_copies); }
+    void bulk_copy(const isa::BulkAccess& access) override {
+        const std::int64_t dimensions =
+            access.coordinates == nullptr ? 0 : static_cast<std::int64_t>(access.coordinates->list.size());
+        if (access.to == nullptr && access.from == nullptr) return;  // a prefetch
+        add(access.from != nullptr ? Does::bulk_store : Does::bulk_load, dimensions);
+    }
+    void commit_bulk() override { add(Does::bulk_commit); }
+    void wait_bulk(int pending, bool) override { add(Does::wait_scoreboard, pending); }
+    void mbarrier(const isa::MbarrierAccess& access) override {
+        using Kind = isa::MbarrierAccess::Kind;
+        switch (access.kind) {
+            case Kind::init: return add(Does::mbarrier_init);
+            case Kind::inval: return add(Does::mbarrier_inval);
+            case Kind::expect:
+            case Kind::complete: add(Does::mbarrier_expect); break;
+            case Kind::arrive: add(Does::mbarrier_arrive); break;
+            case Kind::wait: return add(Does::mbarrier_test);
+        }
+        if (access.bytes != nullptr) events.back().bytes = value(*access.bytes);
+    }
+    void barrier(const Operand& id, const Operand& threads) override {
+        add(Does::barrier, value(id), value(threads));
+    }
+    void arrive(const Operand& id, const Operand& threads) override {
+        add(Does::barrier_arrive, value(id), value(threads));
+    }
+    void cluster_arrive() override { add(Does::cluster_arrive); }
+    void cluster_wait() override { add(Does::cluster_wait); }
+    void set_registers(int registers, bool) override { add(Does::set_registers, registers); }
+    void launch_dependents() override { add(Does::launch_dependents); }
+    void wait_for_grids() override { add(Does::wait_for_grids); }
+
+    const Step& step_;
+    bool of_map_ = false;
+    const std::map<std::uint32_t, std::int64_t>& known_;
+};
+
+/// Makes the graph, block by block.
+class ProgramEvents {
+  public:
+    ProgramEvents(const Program& program, const Peculiarities& of)
+        : program_(program), of_(of), known_(constants(program)), read_(read_registers(program)) {}
+
+    Asked make() {
+        EventGraph& graph = out_.graph;
+        graph.events.resize(2);
+        graph.events[EventGraph::exit].does = Does::exit;
+        const std::uint32_t entry = fine_.add(EventGraph::entry), exit = fine_.add(EventGraph::exit);
+        const auto& blocks = program_.blocks();
+        for (std::size_t i = 0; i < blocks.size(); ++i) begins_.push_back(fine_.add());
+        fine_.next[entry] = {begins_.at(0)};
+        for (std::uint32_t i = 0; i < blocks.size(); ++i) {
+            std::uint32_t at = begins_[i];
+            block_ = i;
+            for (const Step& step : blocks[i].steps) at = add(step, at);
+            mark(blocks[i].where.line);
+            if (blocks[i].end == BasicBlock::End::exit) fine_.next[at].push_back(exit);
+            blocks[i].for_each_successor([&](BlockId to, int) { fine_.next[at].push_back(begins_[to]); });
+        }
+        fine_.condense(graph);
+        out_.endless = fine_.without_way_to(EventGraph::exit) != Fine::none;
+        fine_.find_neighbours(graph, access_nodes_, out_.accesses);
+        find_group_ends();
+        find_in_flight();
+        return std::move(out_);
+    }
+
+  private:
+    void mark(int line) {
+        if (line <= 0) return;
+        if (out_.line_block.size() <= static_cast<std::size_t>(line))
+            out_.line_block.resize(static_cast<std::size_t>(line) + 1, -1);
+        out_.line_block[static_cast<std::size_t>(line)] = static_cast<int>(block_);
+    }
+
+    std::uint32_t add(const Step& step, std::uint32_t at) {
+        mark(step.where.line);
+        ++number_;
+        // What is never executed is no duty.
+        if (const auto guard = step.guard ? known_.find(step.guard.id) : known_.end();
+            guard != known_.end() && (guard->second != 0) == step.guard_negated)
+            return at;
+        const Listener listener(step, known_);
+        if (isa::is_opaque(*step.op) && &*step.op == &isa::opaque(isa::Reach::anything) && out_.opaque++ == 0)
+            out_.first_opaque = step.where.line;
+        if (!listener.accesses.empty()) {
+            const std::uint32_t node = fine_.add();
+            fine_.next[at].push_back(node);
+            at = node;
+        }
+        for (Access access : listener.accesses) {
+            access.block = block_;
+            if (access.does == Does::load) access.used = all_read(step);
+            out_.accesses.push_back(access);
+            access_nodes_.push_back({at});
+        }
+        for (Event event : listener.waits) out_.waits.push_back(placed(event, step));
+        for (Event event : listener.orders) out_.orders.push_back(placed(event, step));
+        for (const Event& event : listener.waits) {
+            const std::uint32_t wait = fine_.add();
+            leaves_.emplace_back(wait, event.arguments[0]);
+            at = link(at, wait, static_cast<bool>(step.guard));
+        }
+        if (commits(step)) {
+            out_.commits.push_back(step.where.line);
+            const std::uint32_t commit = fine_.add();
+            commits_.push_back(commit);
+            at = link(at, commit, static_cast<bool>(step.guard));
+        }
+        for (const Event& event : listener.events) {
+            if (event.does == Does::set_registers && of_.ignores_setmaxnreg) continue;
+            const auto id = static_cast<EventId>(out_.graph.events.size());
+            out_.graph.events.push_back(placed(event, step));
+            const bool optional = (event.does == Does::cluster_arrive && of_.without_cluster) ||
+                                  (event.does == Does::mbarrier_expect &&
+                                   std::ranges::find(of_.merged, event.line) != of_.merged.end());
+            at = link(at, fine_.add(id), static_cast<bool>(step.guard) || optional);
+        }
+        return at;
+    }
+
+    Event placed(Event event, const Step& step) const {
+        event.number = number_;
+        event.block = block_;
+        event.guarded = static_cast<bool>(step.guard);
+        event.guard = event.guarded ? 2 * std::uint64_t{step.guard.id} + (step.guard_negated ? 1 : 0) : 0;
+        return event;
+    }
+
+    /// Behind `at`, the node, which threads may pass by if it is optional; returns where they go on.
+    std::uint32_t link(std::uint32_t at, std::uint32_t node, bool optional) {
+        const std::uint32_t behind = fine_.add();
+        fine_.next[at].push_back(node);
+        fine_.next[node].push_back(behind);
+        if (optional) fine_.next[at].push_back(behind);
+        return behind;
+    }
+
+    bool all_read(const Step& step) const {
+        for (std::size_t i = 0; i < step.operands.size() && i < step.op->operands.size(); ++i) {
+            if (step.op->operands[i].access != isa::Access::out) continue;
+            if (step.operands[i].kind == Operand::Kind::reg && !read_.contains(step.operands[i].reg.id))
+                return false;
+            for (const Reg reg : step.operands[i].list)
+                if (!read_.contains(reg.id)) return false;
+        }
+        return true;
+    }
+
+    static bool commits(const Step& step) {
+        struct Commits final : isa::Effects {
+            bool any = false;
+            void commit_mma() override { any = true; }
+        } found;
+        if (!isa::is_opaque(*step.op)) isa::visit_effects(step, found);
+        return found.any;
+    }
+
+    /// A product ends its group where a commit comes before the next product.
+    void find_group_ends() {
+        std::vector<bool> commit(fine_.event.size());
+        for (const std::uint32_t node : commits_) commit[node] = true;
+        out_.ends_group.resize(out_.graph.events.size());
+        const auto is_product = [&](std::uint32_t at) {
+            return fine_.event[at] != Fine::none && out_.graph.events[fine_.event[at]].does == Does::product;
+        };
+        std::vector<std::uint32_t> seen(fine_.event.size(), Fine::none);
+        for (std::uint32_t product = 0; product < fine_.event.size(); ++product) {
+            if (!is_product(product)) continue;
+            std::vector<std::uint32_t> left = fine_.next[product];
+            while (!left.empty()) {
+                const std::uint32_t at = left.back();
+                left.pop_back();
+                if (seen[at] == product || is_product(at)) continue;
+                seen[at] = product;
+                if (commit[at])
+                    out_.ends_group[fine_.event[product]] = true;
+                else
+                    left.insert(left.end(), fine_.next[at].begin(), fine_.next[at].end());
+            }
+        }
+    }
+
+    /// Follows each product along all paths to the wait that covers its group.
+    void find_in_flight() {
+        constexpr std::int64_t uncommitted = 0, most = 7;
+        std::vector<std::int64_t> leaves(fine_.event.size(), -1);
+        std::vector<bool> commit(fine_.event.size());
+        for (const auto& [node, groups] : leaves_) leaves[node] = groups;
+        for (const std::uint32_t node : commits_) commit[node] = true;
+        out_.in_flight.resize(out_.graph.events.size());
+        std::vector<std::uint16_t> seen(fine_.event.size());
+        for (std::uint32_t product = 0; product < fine_.event.size(); ++product) {
+            const EventId id = fine_.event[product];
+            if (id == Fine::none || out_.graph.events[id].does != Does::product) continue;
+            std::vector<std::pair<std::uint32_t, std::int64_t>> left;
+            std::vector<std::uint32_t> marked;
+            const auto reach = [&](std::uint32_t at, std::int64_t committed) {
+                const auto bit = static_cast<std::uint16_t>(1U << committed);
+                if ((seen[at] & bit) != 0) return;
+                if (seen[at] == 0) marked.push_back(at);
+                seen[at] |= bit;
+                left.emplace_back(at, committed);
+            };
+            for (const std::uint32_t to : fine_.next[product]) reach(to, uncommitted);
+            while (!left.empty()) {
+                auto [at, committed] = left.back();
+                left.pop_back();
+                // What is committed is followed by the groups that were committed later: one is its own.
+                if (leaves[at] >= 0 && committed > leaves[at]) continue;
+                if (commit[at]) committed = std::min(committed + 1, most);
+                if (const EventId event = fine_.event[at]; event != Fine::none) {
+                    auto& list = out_.in_flight[event];
+                    if (list.empty() || list.back().first != id) list.emplace_back(id, 0);
+                    list.back().second = std::max(list.back().second, static_cast<int>(committed));
+                }
+                for (const std::uint32_t to : fine_.next[at]) reach(to, committed);
+            }
+            for (const std::uint32_t at : marked) seen[at] = 0;
+        }
+    }
+
+    const Program& program_;
+    const Peculiarities& of_;
+    std::map<std::uint32_t, std::int64_t> known_;
+    std::set<std::uint32_t> read_;
+    Asked out_;
+    Fine fine_;
+    std::vector<std::vector<std::uint32_t>> access_nodes_;
+    std::vector<std::uint32_t> begins_;
+    std::vector<std::pair<std::uint32_t, std::int64_t>> leaves_;
+    std::vector<std::uint32_t> commits_;
+    std::uint32_t block_ = 0, number_ = 0;
+};
+
+}  // namespace
+
+Asked asked_of(const Program& program, const Peculiarities& of) { return ProgramEvents(program, of).make(); }
+
+}  // namespace wgrun::sass

@@ -1,0 +1,36 @@
+-- Kernels of the library for corpus.py: products and attention of all kinds.
+local wg = require "wgrun"
+
+-- Not every kernel takes every option.
+local function try(make, options) pcall(make, options) end
+
+for _, n in ipairs { 64, 128, 256 } do
+  for _, schedule in ipairs { "cooperative", "pingpong" } do
+    try(wg.gemm, { dtype = "bf16", tile = { 128, n, 64 }, schedule = schedule, name = "bf16_" .. schedule .. n })
+  end
+  try(wg.gemm, { dtype = "e4m3", tile = { 128, n, 128 }, name = "e4m3_" .. n })
+  try(wg.gemm, { dtype = "bf16", tile = { 128, n, 64 }, a_major = "MN", b_major = "MN", name = "mn_major" .. n })
+end
+try(wg.gemm, { dtype = "tf32", tile = { 128, 128, 32 }, name = "tf32" })
+try(wg.gemm, { dtype = "s8", tile = { 128, 128, 128 }, name = "s8" })
+try(wg.gemm, { dtype = "bf16", tile = { 128, 128, 64 }, cluster = 2, name = "cluster" })
+try(wg.gemm, { dtype = "bf16", tile = { 128, 128, 64 }, splits = 4, name = "splits" })
+try(wg.gemm, { dtype = "bf16", tile = { 128, 128, 64 }, stream_k = true, name = "stream_k" })
+try(wg.gemm, { dtype = "bf16", tile = { 128, 128, 64 }, epilogue = { alpha = true, beta = true, activation = "gelu" },
+  name = "gelu" })
+for _, b in ipairs { "s4", "u4", "s8", "u8", "e4m3" } do
+  for _, n in ipairs { 16, 64, 128 } do
+    try(wg.gemm, { a_type = "bf16", b_type = b, tile = { 128, n, 64 }, name = "mixed_" .. b .. "_" .. n })
+  end
+  try(wg.gemm, { a_type = "bf16", b_type = b, name = "mixed_" .. b })
+end
+for _, dim in ipairs { 64, 96, 128, 192, 256 } do
+  for _, causal in ipairs { false, true } do
+    local what = dim .. (causal and "_causal" or "")
+    try(wg.attention, { dim = dim, causal = causal, name = "attention" .. what })
+    try(wg.attention_backward, { dim = dim, causal = causal, name = "backward" .. what })
+  end
+  try(wg.attention, { dim = dim, dtype = "e4m3", name = "attention_e4m3_" .. dim })
+  try(wg.attention_decode, { dim = dim, heads = 8, kv_heads = 1, name = "decode" .. dim })
+end
+try(wg.attention, { dim = 128, softcap = 30, window = 512, packed = true, lse = true, name = "attention_window" })
