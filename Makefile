@@ -47,7 +47,7 @@ wheel: $(BUILD)/CMakeCache.txt
 release: deps $(BUILD)/CMakeCache.txt
 	@packaging/release.sh $(BUILD)
 
-# The figures of docs/measurements.md.
+# The figures of docs/experiments that need no GPU.
 bench: all
 	@cmake --build $(BUILD) --target bench_layouts -j $(JOBS)
 	@$(BUILD)/tests/bench_layouts

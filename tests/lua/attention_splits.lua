@@ -24,7 +24,7 @@ attend("more parts than every chip's clusters have CTAs", { dim = 128, heads = 1
 attend_packed("packed", { dim = 64, heads = 2, lse = true, splits = 3 }, { { 200, 300 }, { 0, 40 }, { 1, 1 }, { 70, 0 }, { 193, 700 } })
 attend_packed("packed, causal", { dim = 128, heads = 2, kv_heads = 1, causal = true, lse = true, splits = 4, block = 64 }, { { 140, 140 }, { 30, 300 }, { 129, 100 } })
 
--- What is chosen is what was fastest on an H200, or as fast (docs/performance.md).
+-- What is chosen is what was fastest on an H200, or as fast (docs/experiments/attention.md).
 local function chosen(batch, heads, queries, keys, dim, more)
   local options = { dim = dim, heads = heads, problem = { queries, keys, batch } }
   for key, value in pairs(more or {}) do options[key] = value end
