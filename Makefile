@@ -6,7 +6,7 @@ JOBS    := $(shell nproc)
 # ON: warnings are errors. A compiler that is newer than this tree may have warnings that nobody has seen yet.
 WERROR  ?= OFF
 
-.PHONY: all demo test dist wheel release bench conformance mutate verdicts foreign ptxas-compare asan tsan fuzz lint tidy format deps clean
+.PHONY: all demo test dist wheel release bench conformance mutate verdicts foreign ptxas-compare asan tsan fuzz lint prose tidy format deps clean
 
 all: $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) --target wgrun -j $(JOBS)
@@ -114,10 +114,14 @@ fuzz: deps
 	        -print_final_stats=1 corpus/$$target $$seeds) || exit 1; \
 	done
 
-lint: tidy
+lint: tidy prose
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format --dry-run --Werror
 	@if command -v luacheck > /dev/null; then git ls-files 'stdlib/*.lua' 'scripts/*.lua' | xargs luacheck --quiet; \
 	else echo "lint: no luacheck (Debian's lua-check): Lua files are not looked at"; fi
+
+# The words that docs/style.md refuses.
+prose:
+	@$(PYTHON) tests/docs/prose.py
 
 # clang-tidy, file by file, in a folder of its own: release builds compile several files at once. FILES names what is
 # looked at, such as FILES='engine/check/*.cpp'.
