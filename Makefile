@@ -1,4 +1,4 @@
-# A thin front of CMake. make | demo | test | dist | wheel | release | bench | conformance | mutate | verdicts | foreign | ptxas-compare | asan |
+# A thin front of CMake. make | demo | test | dist | wheel | release | site | bench | conformance | mutate | verdicts | foreign | ptxas-compare | asan |
 # tsan | fuzz | lint | tidy | format | deps | clean
 
 BUILD   := build
@@ -6,7 +6,7 @@ JOBS    := $(shell nproc)
 # ON: warnings are errors. A compiler that is newer than this tree may have warnings that nobody has seen yet.
 WERROR  ?= OFF
 
-.PHONY: all demo test dist wheel release bench conformance mutate verdicts foreign ptxas-compare asan tsan fuzz lint prose tidy format deps clean
+.PHONY: all demo test dist wheel release site bench conformance mutate verdicts foreign ptxas-compare asan tsan fuzz lint prose tidy format deps clean
 
 all: $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) --target wgrun -j $(JOBS)
@@ -46,6 +46,10 @@ wheel: $(BUILD)/CMakeCache.txt
 # All that is published, in $(BUILD)/release, tried in new roots of Debian; as root.
 release: deps $(BUILD)/CMakeCache.txt
 	@packaging/release.sh $(BUILD)
+
+# The documents as a site, in $(BUILD)/site. tests/docs/site_pages.py opens its pages.
+site:
+	@packaging/site.sh $(BUILD)
 
 # The figures of docs/experiments that need no GPU.
 bench: all
