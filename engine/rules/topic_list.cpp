@@ -10,7 +10,7 @@ constexpr std::array list{
           "One bulk copy writes its box into each CTA of the cluster whose bit the mask has, and counts its "
           "bytes at "
           "the mbarrier at the same offset there: each of these CTAs expects them.",
-          "WG-SYNC-05, WG-MBAR-03, k:load_tile, docs/guide/05-tma.md"},
+          "WG-SYNC-05, WG-MBAR-03, k:load_tile, docs/guide/10-clusters.md"},
     Topic{"fp8 e4m3 e5m2 precision accuracy promotion accumulation 14 bits",
           "Sums of fp8 products keep 13 fraction bits (14 significant bits) in an f32 accumulator: add "
           "partial sums up "
