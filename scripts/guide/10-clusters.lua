@@ -1,5 +1,5 @@
--- Step 10 of the guide (docs/guide/10-clusters.md): four CTAs of a cluster share a vector by multicast, and exchange their
--- sums through distributed shared memory: each row's product with the vector, over the sum of the cluster's four.
+-- Step 10 of the guide (docs/guide/10-clusters.md): the CTAs of a cluster share a vector by multicast, and exchange sums
+-- through distributed shared memory. Y is each row's product with the vector, over the sum of the cluster's products.
 --   wgrun scripts/guide/10-clusters.lua
 local wg = require "wgrun"
 
@@ -22,7 +22,8 @@ local shares = wg.kernel("shares", { threads = threads, cluster = { ctas } }, fu
   k:if_(first, function()
     k:mbarrier_arrive_expect_tx(full, 4 * n)    -- the bytes of all four copies arrive here
     local part = rank * (n // ctas)             -- this CTA copies a quarter, to all four
-    k:cp_async_bulk(k:address(vector, part << 2), k:element(w, part), 4 * n // ctas, full, { multicast = true, mask = (1 << ctas) - 1 })
+    k:cp_async_bulk(k:address(vector, part << 2), k:element(w, part), 4 * n // ctas, full,
+      { multicast = true, mask = (1 << ctas) - 1 })
   end)
   k:mbarrier_wait(k:address(full), 0)
 
@@ -57,7 +58,8 @@ local shares = wg.kernel("shares", { threads = threads, cluster = { ctas } }, fu
 end)
 
 local rows = 2 * ctas
-local X, w = wg.randint { shape = { rows, n }, lo = 1, hi = 9, seed = 1 }, wg.randint { shape = { n }, lo = 1, hi = 9, seed = 2 }
+local X = wg.randint { shape = { rows, n }, lo = 1, hi = 9, seed = 1 }
+local w = wg.randint { shape = { n }, lo = 1, hi = 9, seed = 2 }
 local Y = wg.zeros("f32", { rows })
 local backend = shares:run { grid = { rows }, args = { X, w, Y } }
 if backend == "none" then return end -- wgrun check, ptx and cuda trace kernels without running them

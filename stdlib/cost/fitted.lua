@@ -67,8 +67,8 @@ return {
     long_lines = 0.98, -- how long memory takes with lines of more than 128 bytes
   },
 
-  -- Small M: 11,700 runs of 364 shapes (docs/experiments/small_m.md). B is taken for weights, which come from memory, and
-  -- A for activations, which the launch before has left in the L2 cache.
+  -- Small M: 11,700 runs of 364 shapes (docs/experiments/small_m.md). B is taken for weights, which come from memory,
+  -- and A for activations, which the launch before has left in the L2 cache.
   small_m = {
     most_tiles = 110, -- of 128 x 256, up to which a product has few
     most_rows = 400, -- of A, up to which the model counts whatever there is of B

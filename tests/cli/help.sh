@@ -5,7 +5,7 @@ err ""
 for text in check ptx cuda explain layout decode doctor --backend --json --color "130 interrupted" "4 no device"; do out_has "$text"; done
 run --version
 exits 0
-out_has "wgrun 0."
+out_has "wgrun 1."
 if git -C "$SOURCE" rev-parse HEAD > /dev/null 2>&1; then
     grep -Eq '^wgrun [0-9.]+ \([0-9a-f]{7,}(-dirty)?\), Lua 5\.4' out.txt || bad "--version: a commit is expected"
 fi

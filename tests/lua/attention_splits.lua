@@ -46,7 +46,7 @@ for _, shape in ipairs { { 192, 112 }, { 256, 80 }, { 64, 256 }, { 128, 16 } } d
 end
 
 check.refuses("wg.attention: splits is 17, must be an integer from 1 to 16", function() wg.attention { splits = 17 } end)
-check.refuses("wg.attention: `splits` goes without 8-bit elements: keys of 8 bits stay in one part", function() wg.attention { splits = 2, dtype = "e4m3" } end)
+check.refuses("wg.attention: `splits` excludes 8-bit elements: keys of 8 bits stay in one part", function() wg.attention { splits = 2, dtype = "e4m3" } end)
 check.refuses("wg.attention: splits is 7, whose other parts bring 73728 bytes for the stages of K, and these have 65536: other `splits` or a longer `block`", function() wg.attention { splits = 7, dim = 256 } end)
 local made, Q = wg.attention { splits = 2, dim = 64 }, wg.zeros("bf16", { 1, 8, 1, 64 })
 check.refuses("attention:run: `grid` does not go with keys in 2 parts: each tile has a cluster...", function() made:run(Q, Q, Q, Q, { grid = 2 }) end)
