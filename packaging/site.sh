@@ -14,6 +14,8 @@ if ! python3 -c "import material, mkdocs" 2> /dev/null; then
         echo "skipped: no mkdocs-material; make site fetches it" >&2
         exit 77
     fi
+    # axe, for tests/docs/site_pages.py --contrast; without the browser's driver that its package asks for
+    python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$build/needs/site" axe-playwright-python 2>> "$build/site.log" || true
 fi
 cd "$source"
 python3 -m mkdocs build --quiet --strict -f packaging/site/mkdocs.yml -d "$output"

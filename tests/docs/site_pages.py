@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The site of the documents: site_pages.py BUILD builds it anew in BUILD/site-test; every link leads to a page and a heading, and nothing is loaded from
 elsewhere. With --browser each page opens in headless Chromium at 400 and 1400 pixels without an error, and is no wider than its window.
---shots FOLDER keeps pictures of some pages. Ends with 77 where MkDocs or Chromium is not here."""
+With --contrast axe measures the contrast of some pages, light and dark. --shots FOLDER keeps pictures of some pages. Ends with 77 where
+MkDocs, Chromium or axe is not here."""
 
 import functools
 import http.server
@@ -47,6 +48,30 @@ async function open(page, width) {
 })()
 </script>"""
 
+# The contrast of each page in both colours, as axe measures it.
+CONTRAST = """<!doctype html><meta charset="utf-8"><body><script>
+const pages = PAGES
+async function measure(page, scheme) {
+  const frame = document.createElement("iframe")
+  frame.width = 1400; frame.height = 900
+  document.body.append(frame)
+  await new Promise(done => { frame.onload = done; frame.src = page })
+  const inner = frame.contentWindow
+  inner.document.body.setAttribute("data-md-color-scheme", scheme)
+  await new Promise(done => { const axe = inner.document.createElement("script"); axe.onload = done; axe.src = "/axe.min.js"; inner.document.head.append(axe) })
+  await new Promise(done => setTimeout(done, 400)) // colours fade
+  const found = await inner.axe.run(inner.document, { runOnly: ["color-contrast", "link-in-text-block"] })
+  frame.remove()
+  return found.violations.flatMap(rule => rule.nodes.map(node => `${page}, ${scheme}: ${node.html.slice(0, 60)}: ${node.any[0].message}`))
+}
+(async () => {
+  let wrong = []
+  for (const page of pages) for (const scheme of ["default", "slate"]) wrong = wrong.concat(await measure(page, scheme))
+  await fetch("/done", { method: "POST", body: JSON.stringify({ opened: pages.length * 2, wrong }) })
+})()
+</script>"""
+SOME = ("index", "performance", "guide", "guide/10-clusters", "guide/coming_from", "guide/layouts", "api/wg", "gemm", "verdicts", "command_line")
+
 
 class Page(HTMLParser):
     def __init__(self, text):
@@ -84,15 +109,14 @@ def check_links(site):
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
-    answer = None
+    answer, driver = None, ""
 
     def log_message(self, *_):
         pass
 
     def do_GET(self):
         if self.path == "/driver.html":
-            pages = sorted(str(path.relative_to(self.directory)) for path in Path(self.directory).rglob("*.html") if path.name != "404.html")
-            body = DRIVER.replace("PAGES", json.dumps(pages)).replace("WIDTHS", json.dumps(WIDTHS)).encode()
+            body = Handler.driver.encode()
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
             self.end_headers()
@@ -111,8 +135,11 @@ def serve(site):
     return http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(site)))
 
 
-def open_pages(site, seconds=540):
-    """Every page in a browser: what is wrong, and how many were opened."""
+def open_pages(site, seconds=540, contrast=False):
+    """Every page in a browser, or the contrast of some: what is wrong, and how many were opened."""
+    pages = sorted(str(path.relative_to(site)) for path in site.rglob("*.html") if path.name != "404.html")
+    pages = [page for page in pages if page.removesuffix(".html") in SOME] if contrast else pages
+    Handler.driver = (CONTRAST if contrast else DRIVER).replace("PAGES", json.dumps(pages)).replace("WIDTHS", json.dumps(WIDTHS))
     server = serve(site)
     timer = threading.Timer(seconds, server.shutdown)
     timer.start()
@@ -131,7 +158,7 @@ def open_pages(site, seconds=540):
     if not Handler.answer:
         return [f"the pages were not all opened in {seconds} s"], "no answer", True
     wrong = Handler.answer["wrong"] + sorted(set(said))
-    return wrong, f"{Handler.answer['opened']} times opened", Handler.answer["opened"] < 100
+    return wrong, f"{Handler.answer['opened']} times opened", Handler.answer["opened"] < (2 * len(SOME) if contrast else 100)
 
 
 def shoot(site, folder):
@@ -150,17 +177,24 @@ def shoot(site, folder):
 
 def main(arguments):
     build = Path(arguments[0]).resolve()
-    if ("--browser" in arguments or "--shots" in arguments) and not CHROMIUM:
+    if {"--browser", "--contrast", "--shots"} & set(arguments) and not CHROMIUM:
         print("skipped: no Chromium (Debian's chromium)")
         return 77
-    site = build / ("site-test-browser" if "--browser" in arguments else "site-test") / "site"
+    contrast = "--contrast" in arguments
+    site = build / ("site-test-contrast" if contrast else "site-test-browser" if "--browser" in arguments else "site-test") / "site"
     built = subprocess.run([ROOT / "packaging/site.sh", build, site], env=os.environ | {"FETCH": "no"})
     if built.returncode:
         return built.returncode
     if "--shots" in arguments:
         shoot(site, Path(arguments[arguments.index("--shots") + 1]))
         return 0
-    wrong, summary, few = open_pages(site) if "--browser" in arguments else check_links(site)
+    if contrast:
+        axe = next((build / "needs/site").glob("axe*/axe.min.js"), None)
+        if not axe:
+            print("skipped: no axe (make site fetches it with MkDocs)")
+            return 77
+        shutil.copy(axe, site)
+    wrong, summary, few = open_pages(site, contrast=contrast) if contrast or "--browser" in arguments else check_links(site)
     print(*wrong, f"{summary}, {len(wrong)} faults", sep="\n")
     return 1 if wrong or few else 0
 
