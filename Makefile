@@ -1,12 +1,13 @@
-# A thin front of CMake. make | demo | test | dist | wheel | release | bench | conformance | mutate | verdicts | foreign | ptxas-compare | asan |
-# tsan | fuzz | lint | tidy | format | deps | clean
+# A thin front of CMake. make | demo | test | dist | wheel | release | site | bench | conformance | mutate | verdicts | sass | foreign |
+# ptxas-compare | asan | tsan | fuzz | lint | prose | tidy | format | deps | clean
 
 BUILD   := build
 JOBS    := $(shell nproc)
 # ON: warnings are errors. A compiler that is newer than this tree may have warnings that nobody has seen yet.
 WERROR  ?= OFF
 
-.PHONY: all demo test run-tests dist wheel release bench conformance mutate verdicts sass foreign ptxas-compare asan tsan fuzz lint tidy format deps clean
+.PHONY: all demo test run-tests dist wheel release site bench conformance mutate verdicts sass foreign ptxas-compare asan tsan fuzz lint prose tidy format \
+        deps clean
 
 all: $(BUILD)/CMakeCache.txt
 	@cmake/alone.sh $(BUILD) cmake --build $(BUILD) --target wgrun -j $(JOBS)
@@ -50,7 +51,11 @@ wheel: $(BUILD)/CMakeCache.txt
 release: deps $(BUILD)/CMakeCache.txt
 	@packaging/release.sh $(BUILD)
 
-# The figures of docs/measurements.md.
+# The documents as a site, in $(BUILD)/site. tests/docs/site_pages.py opens its pages.
+site:
+	@packaging/site.sh $(BUILD)
+
+# The figures of docs/experiments that need no GPU.
 bench: all
 	@cmake --build $(BUILD) --target bench_layouts -j $(JOBS)
 	@$(BUILD)/tests/bench_layouts
@@ -123,10 +128,14 @@ fuzz: deps
 	        -print_final_stats=1 corpus/$$target $$seeds) || exit 1; \
 	done
 
-lint: tidy
+lint: tidy prose
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format --dry-run --Werror
 	@if command -v luacheck > /dev/null; then git ls-files 'stdlib/*.lua' 'scripts/*.lua' | xargs luacheck --quiet; \
 	else echo "lint: no luacheck (Debian's lua-check): Lua files are not looked at"; fi
+
+# The words that docs/style.md refuses.
+prose:
+	@$(PYTHON) tests/docs/prose.py
 
 # clang-tidy, file by file, in a folder of its own: release builds compile several files at once. FILES names what is
 # looked at, such as FILES='engine/check/*.cpp'.

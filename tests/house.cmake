@@ -303,6 +303,7 @@ set(invented "own_tiles|fillers?[^a-z]|few_tiles|gemm_few|A and B exchanged|exch
 list(JOIN invented "|" invented)
 file(GLOB_RECURSE named RELATIVE ${ROOT} ${ROOT}/stdlib/*.lua ${ROOT}/scripts/*.lua ${ROOT}/tests/lua/*.lua ${ROOT}/docs/guide/*.md
      ${ROOT}/docs/gemm.md ${ROOT}/docs/design.md ${ROOT}/docs/adding.md)
+list(FILTER named EXCLUDE REGEX "^docs/experiments/")
 foreach(file IN LISTS named)
     file(STRINGS ${ROOT}/${file} lines REGEX "${invented}")
     foreach(line IN LISTS lines)

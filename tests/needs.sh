@@ -5,7 +5,7 @@
 # standard error, and its tests are skipped.
 set -u
 folder=$1
-cuda=13.0    # docs/measurements.md was measured with it
+cuda=13.0    # docs/experiments was measured with it
 nvdisasm="nvidia-cuda-nvdisasm>=13,<14"    # reads what older ones assemble; there is no wheel of 13.0
 # CUDA_TOOLKITS: where toolkits are looked for besides the PATH
 toolkits="${CUDA_HOME:-} ${CUDA_PATH:-} ${CUDA_TOOLKITS:-/usr/local/cuda}"

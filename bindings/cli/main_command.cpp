@@ -297,7 +297,7 @@ int dispatch(int argc, char** argv) {
     }
     Request request;
     Words words;
-    CLI::App app("wgrun: an assembler for Hopper tensor-core kernels, scripted in Lua", "wgrun");
+    CLI::App app("wgrun: an assembler and checker for Hopper tensor-core kernels, scripted in Lua", "wgrun");
     app.footer(fmt::format("{}\n{}", footer, exit_codes));
     app.set_version_flag("--version", fmt::format("wgrun {}, {}", version_and_commit(), LUA_RELEASE));
     app.prefix_command();  // arguments after FILE belong to the script

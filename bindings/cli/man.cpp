@@ -42,7 +42,7 @@ std::string options_of(const CLI::App& app) {
 int print(const CLI::App& root) {
     std::string text = fmt::format(
         ".TH WGRUN 1 \"\" \"wgrun {}\" \"User Commands\"\n"
-        ".SH NAME\nwgrun \\- an assembler for Hopper tensor\\-core kernels, scripted in Lua\n"
+        ".SH NAME\nwgrun \\- an assembler and checker for Hopper tensor\\-core kernels, scripted in Lua\n"
         ".SH SYNOPSIS\n.B wgrun\n[options] [FILE [args]]\n.br\n.B wgrun\nCOMMAND [options] ...\n"
         ".SH DESCRIPTION\n{}\n.SH OPTIONS\n{}.SH COMMANDS\n",
         WGRUN_VERSION, escaped(root.get_footer()), options_of(root));

@@ -10,7 +10,7 @@ constexpr std::array list{
           "One bulk copy writes its box into each CTA of the cluster whose bit the mask has, and counts its "
           "bytes at "
           "the mbarrier at the same offset there: each of these CTAs expects them.",
-          "WG-SYNC-05, WG-MBAR-03, k:load_tile, docs/guide/05-tma.md"},
+          "WG-SYNC-05, WG-MBAR-03, k:load_tile, docs/guide/10-clusters.md"},
     Topic{"fp8 e4m3 e5m2 precision accuracy promotion accumulation 14 bits",
           "Sums of fp8 products keep 13 fraction bits (14 significant bits) in an f32 accumulator: add "
           "partial sums up "
@@ -117,7 +117,7 @@ constexpr std::array list{
     Topic{
         "spill spills registers pressure setmaxnreg register file",
         "`wgrun report` has registers and spills; warpgroups that need few give registers back (setmaxnreg).",
-        "WG-PERF-04, WG-REG-04, WG-REG-02, docs/performance.md"},
+        "WG-PERF-04, WG-REG-04, WG-REG-02, docs/guide/performance.md"},
     Topic{"split-k splitk stream-k semaphore flag counter atomics grid release acquire between ctas",
           "Between CTAs: a barrier of those who wrote, a release at scope gpu, an acquire, a barrier of "
           "those who read.",
@@ -152,7 +152,7 @@ constexpr std::array list{
           "Which thread holds which element of D, the fragment knows.",
           "k:fragment, k:store_accumulator, k:epilogue, docs/guide/layouts.md"},
     Topic{"profile timeline slow performance stall bandwidth", "Where a kernel's time goes.",
-          "wgrun timeline, wgrun check --perf, docs/performance.md"},
+          "wgrun timeline, wgrun check --perf, docs/guide/performance.md"},
     Topic{"coalescing coalesced uncoalesced coalesce sector sectors transaction transactions strided access "
           "pattern",
           "Lanes of a warp that access neighbouring elements share sectors of 32 bytes; lanes that are far "

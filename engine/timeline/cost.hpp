@@ -26,7 +26,7 @@ inline constexpr double dram_latency = 478;   ///< ld.global that misses it; Luo
 /// Additional latency of a bulk copy over a load; fitted (docs/timeline.md).
 inline constexpr double copy_latency = 350;
 inline constexpr double copy_issue = 32;  ///< minimum between two bulk copies of an SM
-/// An SM's share of the memory (docs/performance.md, "Hardware counters").
+/// An SM's share of the memory (docs/experiments/gemm.md, "Hardware counters").
 inline constexpr double dram_rate = roofline.memory_bandwidth / h200.multiprocessors / roofline.clock.waiting;
 
 inline constexpr double fixed_latency = 4;     ///< of arithmetic: until a dependent instruction may issue

@@ -1,4 +1,4 @@
--- Which choices of wg.attention and wg.attention_backward go without which others, and why.
+-- Which choices of wg.attention and wg.attention_backward exclude which others, and why.
 
 local exclusions = require "wgrun.exclusions"
 

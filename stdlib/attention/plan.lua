@@ -14,7 +14,7 @@ local module = {}
 local fail, options = native.fail, arguments.options
 
 -- By head size: warpgroups of 64 queries each, keys in a block, stages of K and of V, and of the queries. As fast as
--- any that were measured (docs/performance.md, attention).
+-- any that were measured (docs/experiments/attention.md).
 local shapes = {
   [64] = { consumers = 3, block = 128, stages = 3, query_stages = 2 },
   [96] = { consumers = 2, block = 128, stages = 2, query_stages = 2 },

@@ -48,7 +48,7 @@ module.most = 16
 
 --- How many parts the keys of a tile should have: those of the `problem` where it has all three lengths, otherwise 1.
 --- The model is how long the longest CTA takes, in ns, with a start of its own for each round of clusters, as measured
---- on an H200 (docs/performance.md).
+--- on an H200 (docs/experiments/attention.md).
 function module.choose(p, problem)
   if p.fp8 or not (problem and problem[3]) then return 1 end
   local tiles, keys = ceil_div(problem[1], p.m) * p.heads * problem[3], problem[2]

@@ -3,7 +3,7 @@
 -- without a unit is a factor. What differs on other chips is in wg.chips (roofline.lua).
 
 -- Tiles of D with a share of the tensor cores' speed: { rows, columns, share }, so that the plan ranks the tiles as the
--- chip did (docs/performance.md).
+-- chip did (docs/experiments/gemm.md).
 local tiles = {
   dense = {
     cooperative = {
@@ -48,7 +48,8 @@ local tiles = {
 
 return {
   -- The way from the L2 cache to an SM, where all SMs read: cycles that 128 bytes take at least. 2.5 were measured on
-  -- an H100 (docs/measurements.md), where requests queue for fewer slices: with the square of their number for an SM.
+  -- an H100 (docs/experiments/small_m.md), where requests queue for fewer slices: with the square of their number for
+  -- an SM.
   row_cycles = 1.75,
 
   -- Many tiles.
@@ -66,8 +67,8 @@ return {
     long_lines = 0.98, -- how long memory takes with lines of more than 128 bytes
   },
 
-  -- Small M: 11,700 runs of 364 shapes (docs/measurements.md). B is taken for weights, which come from memory, and A
-  -- for activations, which the launch before has left in the L2 cache.
+  -- Small M: 11,700 runs of 364 shapes (docs/experiments/small_m.md). B is taken for weights, which come from memory,
+  -- and A for activations, which the launch before has left in the L2 cache.
   small_m = {
     most_tiles = 110, -- of 128 x 256, up to which a product has few
     most_rows = 400, -- of A, up to which the model counts whatever there is of B
@@ -87,7 +88,7 @@ return {
     exposed = 0.36, -- of the shorter of the SMs' and memory's time
   },
 
-  -- Weights of 4 and 8 bits (docs/performance.md). Times in microseconds.
+  -- Weights of 4 and 8 bits (docs/experiments/mixed_input.md). Times in microseconds.
   mixed_input = {
     -- In which the warps of an SM convert 2^15 weights and multiply them by so many rows of A.
     turns = { { 8, 0.40 }, { 16, 0.46 }, { 24, 0.515 }, { 32, 0.575 }, { 64, 0.84 }, { 128, 1.26 }, { 256, 2.6 } },
@@ -105,7 +106,7 @@ return {
     stream_tile = 0.16,
   },
 
-  -- wg.attention (docs/performance.md, "Few queries, many keys"). Times in nanoseconds.
+  -- wg.attention (docs/experiments/attention.md, "Few queries, many keys"). Times in nanoseconds.
   attention = {
     wide = 1.2, -- how much longer a tile of 192 queries takes than one of 128
     -- of a key for a tile of 128 queries, by head size

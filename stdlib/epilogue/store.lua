@@ -29,7 +29,7 @@ local function check(opts)
   arguments.count("k:epilogue, barrier", opts.barrier)
   if (opts.beta == nil) ~= (opts.source == nil) then fail "k:epilogue: `beta` and `source` go together" end
   if opts.source and opts.residual then fail "k:epilogue: `residual` stands in place of `beta` and `source`" end
-  if source and opts.quantize then fail "k:epilogue: `quantize` goes without C and the residual" end
+  if source and opts.quantize then fail "k:epilogue: `quantize` excludes C and the residual" end
   if source then options("k:epilogue, source", source) end
   if opts.rows then options("k:epilogue, rows", opts.rows) end
 end

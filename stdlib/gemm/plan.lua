@@ -139,7 +139,7 @@ local function tail_m_of(p, opts)
 end
 
 -- The rows of the last tile of A and of B, where it is not full. The producer copies boxes of so many rows there,
--- because boxes with many rows outside are slow (docs/performance.md).
+-- because boxes with many rows outside are slow (docs/experiments/small_m.md).
 local function edges_of(p, opts, bytes)
   if not opts.problem or p.groups or p.sparse or p.tail_m or p.block_k * bytes % 128 ~= 0 then return {} end
   local M, N = opts.problem[1], opts.problem[2]

@@ -1,4 +1,4 @@
--- Which choices of a product go without which others, and why: those of its main loop, scheduler and reduction, of the
+-- Which choices of a product exclude which others, and why: those of its main loop, scheduler and reduction, of the
 -- operations of its epilogue, and of weights of another type than A (`b_type`). Plans look here when they choose, and
 -- where two options contradict each other. What depends on numbers, such as those of a tile, stands with the plans.
 

@@ -146,8 +146,8 @@ end
 
 -- Blocks of weights that are fetched before A is there: `ahead` into the ring, `prefetched` behind them into the L2
 -- cache, and `prefetched_next` of the next launch's into the L2 cache, at the end of this one. More than memory brings
--- until A is there would keep the first blocks waiting, which are wanted first (docs/performance.md, weights of 4 and 8
--- bits). With 8 rows a launch's own prefetches are better than those of the launch before.
+-- until A is there would keep the first blocks waiting, which are wanted first (docs/experiments/
+-- mixed_input.md). With 8 rows a launch's own prefetches are better than those of the launch before.
 local function choose_ahead(p)
   p.ahead = p.m == 64 and p.n > 16 and 1 or 2
   p.prefetched_next = p.next and p.n > 8 and (p.bits == 8 and 1 or p.n > 16 and 2 or 3) or 0

@@ -90,7 +90,7 @@ function k:each_tile(opts, body, ...)
   options("k:each_tile", opts)
   local splits, last_splits = opts.splits or 1, opts.last_splits or 1
   if last_splits > 1 and (splits > 1 or opts.halves) then
-    native.fail "k:each_tile: `last_splits` goes without `splits` and `halves`"
+    native.fail "k:each_tile: `last_splits` excludes `splits` and `halves`"
   end
   local place, units, along_m, along_n = order.tile_order(self, "k:each_tile", opts)
   local cluster = along_m * along_n

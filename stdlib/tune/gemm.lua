@@ -13,7 +13,7 @@ local native = require "wgrun.native"
 
 local module = {}
 
--- choices for a small-M product: they had the fastest for 325 of 333 shapes (docs/measurements.md)
+-- choices for a small-M product: they had the fastest for 325 of 333 shapes (docs/experiments/small_m.md)
 local most_small_m = 40
 
 -- Options of wg.gemm that are worth measuring for a problem; those that turn out not to fit are skipped.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The figures of docs/measurements.md that this machine can give: run.sh WGRUN
+# The figures of docs/experiments that this machine can give: run.sh WGRUN
 set -eu
 wgrun=$1
 folder=$(dirname "$0")

@@ -42,7 +42,7 @@ check.refuses("wg.attention: unknown dtype `f32` (legal: bf16, f16, e4m3)", func
 check.refuses("wg.attention: unknown layout `bsdh`: did you mean `bshd`? (legal: bshd, bhsd)", function() wg.attention { layout = "bsdh" } end)
 check.refuses("wg.attention: 6 heads cannot share 4 heads of K and V: kv_heads must divide heads", function() wg.attention { heads = 6, kv_heads = 4 } end)
 check.refuses("wg.attention: blocks of 256 keys take 327680 bytes of shared memory, and there are 231424", function() wg.attention { block = 256, dim = 128 } end)
-check.refuses('wg.attention: `packed` goes without `layout` = "bhsd": packed tensors are sequence x head x dim', function() wg.attention { packed = true, layout = "bhsd" } end)
+check.refuses('wg.attention: `packed` excludes `layout` = "bhsd": packed tensors are sequence x head x dim', function() wg.attention { packed = true, layout = "bhsd" } end)
 check.refuses("wg.attention: softcap is -1.0, must be positive", function() wg.attention { softcap = -1.0 } end)
 
 local made = wg.attention { dim = 64, heads = 2 }

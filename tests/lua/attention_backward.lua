@@ -128,7 +128,7 @@ check.refuses("wg.attention_backward: unknown dtype `e4m3` (legal: bf16, f16)", 
 check.refuses("wg.attention_backward: unknown layout `sbhd`: did you mean `bshd`? (legal: bshd, bhsd)", function() wg.attention_backward { layout = "sbhd" } end)
 check.refuses("wg.attention_backward: 6 heads cannot share 4 heads of K and V: kv_heads must divide heads", function() wg.attention_backward { heads = 6, kv_heads = 4 } end)
 
-check.refuses('wg.attention_backward: `packed` goes without `layout` = "bhsd": packed tensors are sequence x head x dim', function() wg.attention_backward { packed = true, layout = "bhsd" } end)
+check.refuses('wg.attention_backward: `packed` excludes `layout` = "bhsd": packed tensors are sequence x head x dim', function() wg.attention_backward { packed = true, layout = "bhsd" } end)
 
 local made = wg.attention_backward { dim = 64, heads = 2, kv_heads = 1 }
 local function given(changes)

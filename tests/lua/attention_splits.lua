@@ -24,7 +24,7 @@ attend("more parts than every chip's clusters have CTAs", { dim = 128, heads = 1
 attend_packed("packed", { dim = 64, heads = 2, lse = true, splits = 3 }, { { 200, 300 }, { 0, 40 }, { 1, 1 }, { 70, 0 }, { 193, 700 } })
 attend_packed("packed, causal", { dim = 128, heads = 2, kv_heads = 1, causal = true, lse = true, splits = 4, block = 64 }, { { 140, 140 }, { 30, 300 }, { 129, 100 } })
 
--- What is chosen is what was fastest on an H200, or as fast (docs/performance.md).
+-- What is chosen is what was fastest on an H200, or as fast (docs/experiments/attention.md).
 local function chosen(batch, heads, queries, keys, dim, more)
   local options = { dim = dim, heads = heads, problem = { queries, keys, batch } }
   for key, value in pairs(more or {}) do options[key] = value end
@@ -46,7 +46,7 @@ for _, shape in ipairs { { 192, 112 }, { 256, 80 }, { 64, 256 }, { 128, 16 } } d
 end
 
 check.refuses("wg.attention: splits is 17, must be an integer from 1 to 16", function() wg.attention { splits = 17 } end)
-check.refuses("wg.attention: `splits` goes without 8-bit elements: keys of 8 bits stay in one part", function() wg.attention { splits = 2, dtype = "e4m3" } end)
+check.refuses("wg.attention: `splits` excludes 8-bit elements: keys of 8 bits stay in one part", function() wg.attention { splits = 2, dtype = "e4m3" } end)
 check.refuses("wg.attention: splits is 7, whose other parts bring 73728 bytes for the stages of K, and these have 65536: other `splits` or a longer `block`", function() wg.attention { splits = 7, dim = 256 } end)
 local made, Q = wg.attention { splits = 2, dim = 64 }, wg.zeros("bf16", { 1, 8, 1, 64 })
 check.refuses("attention:run: `grid` does not go with keys in 2 parts: each tile has a cluster...", function() made:run(Q, Q, Q, Q, { grid = 2 }) end)

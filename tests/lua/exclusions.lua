@@ -1,4 +1,4 @@
--- Choices that go without each other: each row of stdlib/mainloop/exclusions.lua, of wg.gemm, and of stdlib/attention/exclusions.lua
+-- Choices that exclude each other: each row of stdlib/mainloop/exclusions.lua, of wg.gemm, and of stdlib/attention/exclusions.lua
 -- refuses what it names.
 local wg = require "wgrun"
 local check = dofile((arg[0]:match ".*/" or "") .. "check.lua")
@@ -42,14 +42,14 @@ local function refuses(name, others, text)
   end
 end
 
-refuses("swap_ab", { "wide_d" }, "wg.gemm: `swap_ab` goes without a D of 8 or 32 bits: D is written transposed")
+refuses("swap_ab", { "wide_d" }, "wg.gemm: `swap_ab` excludes a D of 8 or 32 bits: D is written transposed")
 refuses("swap_ab", { "sparse", "block_scales", "groups" }, "only A has metadata, scales of rows and groups")
 refuses("swap_ab", { "gate", "row_sums" }, "these go along rows of D")
-refuses("swap_ab", { "quantize" }, "wg.gemm: `swap_ab` goes without")
-refuses("splits", { "pingpong" }, "`splits` goes without the pingpong schedule")
+refuses("swap_ab", { "quantize" }, "wg.gemm: `swap_ab` excludes")
+refuses("splits", { "pingpong" }, "`splits` excludes the pingpong schedule")
 refuses("stream_k", { "pingpong", "cluster" }, "CTAs that share a tile must not wait for others")
-refuses("stream_k", { "splits" }, "`stream_k` goes without `splits`: both cut K")
-refuses("stream_k", { "block_scales" }, "`stream_k` goes without block scales")
+refuses("stream_k", { "splits" }, "`stream_k` excludes `splits`: both cut K")
+refuses("stream_k", { "block_scales" }, "`stream_k` excludes block scales")
 check.raises("`last_splits` requires block scales of A and B", wg.gemm, { last_splits = 2 })
 makes.last_splits.dtype, makes.last_splits.scales = "e4m3", of_blocks
 refuses("last_splits", { "groups", "cluster" }, "one CTA has a tile of the last round")
@@ -62,36 +62,36 @@ for _, more in ipairs { { swap_ab = true }, { dtype = "e4m3", scales = of_blocks
   check.raises("a copy brings half of A's rows, and K-major rows alone", wg.gemm, more)
 end
 refuses("halves", { "row_sums" }, "the counters of row sums count whole tiles")
-check.raises("`sparse` goes without block scales: a main loop is of one kind", wg.gemm, { dtype = "e4m3", scales = of_blocks, sparse = "A" })
+check.raises("`sparse` excludes block scales: a main loop is of one kind", wg.gemm, { dtype = "e4m3", scales = of_blocks, sparse = "A" })
 refuses("sparse", { "cluster_n" }, "each CTA copies the metadata of its own rows")
-check.raises("block scales go without the pingpong schedule", wg.gemm, { dtype = "e4m3", scales = of_blocks, schedule = "pingpong" })
-refuses("block_scales", { "gate" }, "block scales go without `epilogue.gate`")
+check.raises("block scales exclude the pingpong schedule", wg.gemm, { dtype = "e4m3", scales = of_blocks, schedule = "pingpong" })
+refuses("block_scales", { "gate" }, "block scales exclude `epilogue.gate`")
 refuses("groups", { "splits", "stream_k", "sparse", "hilbert" }, "the number of tiles is data of the device")
 refuses("groups", { "cluster_n" }, "neighbours along N may be of different groups")
 refuses("groups", { "a_mn", "b_mn" }, "a group is rows of A, and of B, in memory")
 refuses("groups", { "row_scales", "beta", "bias", "residual", "row_sums" }, "they are the same for all groups")
-refuses("gate", { "alpha", "beta", "activation" }, "`epilogue.gate` goes without `epilogue.")
-refuses("residual", { "beta" }, "`epilogue.residual` goes without `epilogue.beta`: the epilogue reads one matrix")
+refuses("gate", { "alpha", "beta", "activation" }, "`epilogue.gate` excludes `epilogue.")
+refuses("residual", { "beta" }, "`epilogue.residual` excludes `epilogue.beta`: the epilogue reads one matrix")
 refuses("quantize", { "beta", "residual" }, "these are of D's type, and would need scales, too")
-refuses("b_type", { "given_dtype" }, "`b_type` goes without `dtype`: `a_type` is the type of A")
+refuses("b_type", { "given_dtype" }, "`b_type` excludes `dtype`: `a_type` is the type of A")
 refuses("b_type", { "a_major", "b_major" }, "A is K-major, and weights are packed")
 refuses("b_type", { "sparse", "groups", "given_scales" }, "a main loop is of one kind")
-refuses("b_type", { "given_swap_ab" }, "`b_type` goes without `swap_ab`: its kernel always swaps A and B")
+refuses("b_type", { "given_swap_ab" }, "`b_type` excludes `swap_ab`: its kernel always swaps A and B")
 refuses("b_type", { "given_schedule", "given_raster", "given_buffers", "given_registers" }, "its kernel has one tile at a time")
 refuses("b_type", { "given_cluster", "given_halves", "given_last_splits" }, "`splits` and `stream_k` share its tiles")
-refuses("b_type", { "wide_d" }, "`b_type` goes without a D of 8 or 32 bits: D is written transposed")
+refuses("b_type", { "wide_d" }, "`b_type` excludes a D of 8 or 32 bits: D is written transposed")
 refuses("b_type", { "gate", "row_sums" }, "these go along rows of D, which are columns of the tile")
 check.raises("these go along rows of D", wg.gemm, { b_type = "s4", epilogue = { quantize = "1x128" } })
 refuses("b_type", { "constant_a" }, "weights come before the previous launch has ended, and A after it")
-refuses("zeros", { "weights_e4m3" }, "`zeros` goes without weights of e4m3: floats have no zero points")
+refuses("zeros", { "weights_e4m3" }, "`zeros` excludes weights of e4m3: floats have no zero points")
 for _, name in ipairs { "given_a_type", "given_group_size", "zeros", "given_next" } do
   check.raises("requires `b_type`: it is for weights of another type than A", wg.gemm, makes[name])
 end
 
 -- Attention.
 local function any() end
-check.raises('wg.attention: `packed` goes without `layout` = "bhsd": packed tensors are sequence x head x dim', wg.attention, { packed = true, layout = "bhsd" })
+check.raises('wg.attention: `packed` excludes `layout` = "bhsd": packed tensors are sequence x head x dim', wg.attention, { packed = true, layout = "bhsd" })
 check.raises("wg.attention: `descale` requires 8-bit elements: others have no scales", wg.attention, { descale = "head" })
-check.raises("wg.attention: `splits` goes without 8-bit elements: keys of 8 bits stay in one part", wg.attention, { splits = 2, dtype = "e4m3" })
+check.raises("wg.attention: `splits` excludes 8-bit elements: keys of 8 bits stay in one part", wg.attention, { splits = 2, dtype = "e4m3" })
 check.raises("wg.attention: `block_mask` requires `mask`: it finds the blocks in which `mask` hides all keys", wg.attention, { block_mask = any })
 check.raises("wg.attention_backward: `score_slope` requires `score`: it is the derivative of that function", wg.attention_backward, { score_slope = any })

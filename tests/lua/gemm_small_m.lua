@@ -91,7 +91,7 @@ product("exchanged, a cluster that shares the weights", 160, 200, 320, { problem
 product("exchanged, slices of K, C and a bias", 150, 200, 712, { problem = { 150, 200, 712 }, swap_ab = true, splits = 2, tile = { 64, 80, 64 }, epilogue = scaled }, 4)
 product("exchanged, 256 columns", 250, 136, 256, { problem = { 250, 136, 256 }, swap_ab = true, tile = { 128, 256, 64 } })
 check.refuses("wg.gemm: swap_ab must be true or false, not 1", function() wg.gemm { swap_ab = 1 } end)
-check.refuses("wg.gemm: `swap_ab` goes without a D of 8 or 32 bits: D is written transposed by stmatrix, which moves 16 bits", function() wg.gemm { swap_ab = true, d = "f32" } end)
+check.refuses("wg.gemm: `swap_ab` excludes a D of 8 or 32 bits: D is written transposed by stmatrix, which moves 16 bits", function() wg.gemm { swap_ab = true, d = "f32" } end)
 
 -- Whatever is chosen multiplies right: shapes with a remainder in each extent.
 for _, shape in ipairs { { 1, 72, 136 }, { 7, 200, 1032 }, { 33, 520, 264 }, { 72, 264, 1096 }, { 136, 136, 392 }, { 200, 392, 520 }, { 321, 200, 264 } } do

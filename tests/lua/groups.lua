@@ -118,10 +118,10 @@ for _, opts in ipairs { { tile = { 128, 192 } }, { tile = { 128, 256 }, cluster 
     .. "such as 256; tile[2] is " .. opts.tile[2], function() wg.gemm(opts) end)
 end
 check.refuses("wg.gemm: halves must be true or false, not 1", function() wg.gemm { groups = "masked", halves = 1 } end)
-check.refuses("wg.gemm: `groups` goes without an MN-major B: a group is rows of A, and of B, in memory", function() wg.gemm { groups = "masked", b_major = "MN" } end)
-check.refuses("wg.gemm: `groups` goes without `epilogue.bias`: they are the same for all groups, or are read by whole tiles", function() wg.gemm { groups = "masked", epilogue = { bias = "column" } } end)
+check.refuses("wg.gemm: `groups` excludes an MN-major B: a group is rows of A, and of B, in memory", function() wg.gemm { groups = "masked", b_major = "MN" } end)
+check.refuses("wg.gemm: `groups` excludes `epilogue.bias`: they are the same for all groups, or are read by whole tiles", function() wg.gemm { groups = "masked", epilogue = { bias = "column" } } end)
 check.refuses("wg.gemm: tile[1] is 256: with block scales at most 192, with groups", function() wg.gemm { groups = "masked", dtype = "e4m3", scales = blocks, tile = { 256, 128 } } end)
 local rows = { a = "row" }
-check.refuses("wg.gemm: `groups` goes without scales of rows: they are the same for all groups, or are read by whole tiles", function() wg.gemm { groups = "masked", dtype = "e4m3", scales = rows } end)
+check.refuses("wg.gemm: `groups` excludes scales of rows: they are the same for all groups, or are read by whole tiles", function() wg.gemm { groups = "masked", dtype = "e4m3", scales = rows } end)
 local tuned = { gemm = { groups = "masked", problem = { 64, 64, 64, 100 } } } -- more groups than rows: some are empty
 check.refuses("wg.tune: the sizes of groups are data of a launch: wg.tune{ build = } for a grouped product", function() wg.tune(tuned) end)

@@ -137,8 +137,8 @@ weights("equal shares of K", { b_type = "s8", tile = { 128, 16, 128 }, stream_k 
 weights("an epilogue of one's own", { b_type = "s8", tile = { 64, 16, 128 }, own = true }, 20, 136, 384)
 check.refuses("wg.mainloop.mixed_input: tile[2] is 20, must be a multiple of 8 with b_type: the rows of A", function() wg.mainloop.mixed_input { b_type = "s8", tile = { 64, 20 } } end)
 check.refuses("wg.mainloop.mixed_input: tile[1] is 96, must be 64 or 128 with b_type: the rows of B", function() wg.mainloop.mixed_input { b_type = "s8", tile = { 96, 16 } } end)
-check.refuses("wg.mainloop.mixed_input: `stream_k` goes without `splits`: both cut K", function() wg.mainloop.mixed_input { b_type = "s8", tile = { 64, 16 }, splits = 2, stream_k = true } end)
-check.refuses("wg.mainloop.mixed_input: `zeros` goes without weights of e4m3: floats have no zero points", function() wg.mainloop.mixed_input { b_type = "e4m3", tile = { 64, 16 }, zeros = true } end)
+check.refuses("wg.mainloop.mixed_input: `stream_k` excludes `splits`: both cut K", function() wg.mainloop.mixed_input { b_type = "s8", tile = { 64, 16 }, splits = 2, stream_k = true } end)
+check.refuses("wg.mainloop.mixed_input: `zeros` excludes weights of e4m3: floats have no zero points", function() wg.mainloop.mixed_input { b_type = "e4m3", tile = { 64, 16 }, zeros = true } end)
 
 -- Groups: rows that belong to none stay as they are.
 do
@@ -169,11 +169,11 @@ check.refuses("wg.mainloop.dense: tile[1] is 100, must be a multiple of 64 for c
 check.refuses("wg.mainloop.dense: scheduler must be one of wg.scheduler", function() dense { tile = { 64, 64 }, scheduler = reduction.memory() } end)
 check.refuses("wg.mainloop.dense: wg.scheduler.stream_k takes a reduction = wg.reduction.memory()", function() dense { tile = { 64, 64 }, scheduler = scheduler.stream_k() } end)
 check.refuses("wg.mainloop.dense: a reduction puts slices of K together: `splits` of it is 1", function() dense { tile = { 64, 64 }, reduction = reduction.memory() } end)
-check.refuses("wg.mainloop.dense: `splits` goes without the pingpong schedule: consumers with tiles of their own do not share the sums of one",
+check.refuses("wg.mainloop.dense: `splits` excludes the pingpong schedule: consumers with tiles of their own do not share the sums of one",
   function() dense { tile = { 64, 64 }, schedule = "pingpong", reduction = reduction.memory { splits = 2 } } end)
-check.refuses("wg.mainloop.dense: `halves` goes without tiles of 64 rows, or three times 64, for each consumer: each consumer keeps half of its blocks of 64 rows",
+check.refuses("wg.mainloop.dense: `halves` excludes tiles of 64 rows, or three times 64, for each consumer: each consumer keeps half of its blocks of 64 rows",
   function() dense { tile = { 64, 64 }, scheduler = scheduler.tiles { halves = true } } end)
-check.refuses("wg.mainloop.dense: `halves` goes without `splits`: these share the last round by K",
+check.refuses("wg.mainloop.dense: `halves` excludes `splits`: these share the last round by K",
   function() dense { tile = { 256, 64 }, scheduler = scheduler.tiles { halves = true }, reduction = reduction.memory { splits = 2 } } end)
 check.raises("unknown option `halves` of wg.scheduler.stream_k", scheduler.stream_k, { halves = true })
 check.refuses("wg.mainloop.block_scaled: block scales are of e4m3 and e5m2, not of bf16", function() block_scaled { tile = { 64, 64 }, dtype = "bf16" } end)

@@ -81,8 +81,8 @@ refuses("wg.gemm, scales: block scales are of e4m3 and e5m2, not of bf16", { sca
 refuses("wg.gemm, scales: unknown a `column` (legal: 1x128, row, tensor)", { dtype = "e4m3", scales = { a = "column" } })
 refuses("unknown option `d` of wg.gemm, scales: did you mean `a`? (legal: a, b)", { scales = { d = "row" } })
 local of_blocks = { a = "1x128", b = "128x128" }
-refuses("wg.gemm: block scales go without the pingpong schedule: consumers add while others multiply, for the same tile", { dtype = "e4m3", scales = of_blocks, schedule = "pingpong" })
-refuses("wg.gemm: `stream_k` goes without block scales: a work unit may begin inside a block; `last_splits` does this for block scales", { dtype = "e4m3", scales = of_blocks, stream_k = true })
+refuses("wg.gemm: block scales exclude the pingpong schedule: consumers add while others multiply, for the same tile", { dtype = "e4m3", scales = of_blocks, schedule = "pingpong" })
+refuses("wg.gemm: `stream_k` excludes block scales: a work unit may begin inside a block; `last_splits` does this for block scales", { dtype = "e4m3", scales = of_blocks, stream_k = true })
 refuses("wg.gemm: with block scales `splits` is at most 8, without `groups` and `cluster`, and of a `tile` whose sums fit into shared memory", { dtype = "e4m3", scales = of_blocks, splits = 9 })
 refuses("wg.gemm: with block scales `splits` is at most 8, without `groups` and `cluster`, and of a `tile` whose sums fit into shared memory", { dtype = "e4m3", scales = of_blocks, splits = 2, cluster = 2, tile = { 64, 64 } })
 refuses("wg.gemm: tile[3] is 64, must be 128: the blocks of K that have scales", { dtype = "e4m3", scales = of_blocks, tile = { 128, 128, 64 } })
@@ -90,7 +90,7 @@ refuses("wg.gemm: tile[1] is 384: with block scales at most 256", { dtype = "e4m
 refuses("wg.gemm: a tile of 256 x 192 leaves no registers for the products of a block of K: at most 160 columns fit", { dtype = "e4m3", scales = of_blocks, tile = { 256, 192 } })
 
 refuses("wg.gemm: `last_splits` requires block scales of A and B: `stream_k` does this for other products", { dtype = "e4m3", last_splits = 2 })
-refuses("wg.gemm: `last_splits` goes without `cluster`: one CTA has a tile of the last round", { dtype = "e4m3", scales = of_blocks, cluster = 2, last_splits = 2 })
+refuses("wg.gemm: `last_splits` excludes `cluster`: one CTA has a tile of the last round", { dtype = "e4m3", scales = of_blocks, cluster = 2, last_splits = 2 })
 refuses("wg.gemm: last_splits is 65, must be an integer from 1 to 64", { dtype = "e4m3", scales = of_blocks, last_splits = 65 })
 
 -- A long K pays for the sums of its parts; 44 tiles of the last round become 132 there.

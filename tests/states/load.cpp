@@ -175,8 +175,8 @@ TEST_CASE("kernels leave nothing behind: memory after the eighth round is that a
 
 TEST_CASE("eight threads with a state each") { CHECK(load(1, 64, 8).size() == 1); }
 
-// test_states "[.load]", KERNELS of them (10000): the table of docs/measurements.md.
-TEST_CASE("the load that docs/measurements.md has", "[.load]") {
+// test_states "[.load]", KERNELS of them (10000): the table of docs/experiments/launches.md.
+TEST_CASE("the load that docs/experiments/launches.md has", "[.load]") {
     const char* given = std::getenv("KERNELS");
     const int all = given != nullptr ? std::atoi(given) : 10000;
     for (const int threads : {1, 8}) {

@@ -75,8 +75,8 @@ local function shaped(name, tensor, kind, want)
   return tensor
 end
 
--- Heads that CTAs side by side work on: whose rows are 1 KiB, where that leaves few CTAs over (docs/performance.md,
--- decoding).
+-- Heads that CTAs side by side work on: whose rows are 1 KiB, where that leaves few CTAs over
+-- (docs/experiments/decoding.md).
 local function heads_together(p, ctas)
   if p.together then return p.together end
   local together = p.dim == 64 and 8 or 4

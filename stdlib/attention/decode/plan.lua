@@ -9,13 +9,13 @@ local module = {}
 
 local fail, options = native.fail, arguments.options
 
--- TMA copies boxes of fewer rows more slowly than threads copy the rows (docs/performance.md, decoding).
+-- TMA copies boxes of fewer rows more slowly than threads copy the rows (docs/experiments/decoding.md).
 local least_box = 8
 
 -- Bytes of shared memory in which warps exchange their sums: more would take the place of a block of keys.
 local most_exchanged = 20480
 
--- Bytes that a CTA's copies in flight fill: with more memory is slower (docs/performance.md, decoding). At head size 64
+-- Bytes that a CTA's copies in flight fill: with more memory is slower (docs/experiments/decoding.md). At head size 64
 -- two CTAs fit onto an SM, and the next launch's wait there for the end of this one's.
 local function most_in_flight(p)
   if p.dim > 64 then return 131072 end

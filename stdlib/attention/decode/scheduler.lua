@@ -6,7 +6,7 @@
 -- heads that lie side by side in memory at about the same time.
 --
 -- Stretches are dealt in rounds, so that what all CTAs read at a time lies in one region of K and V
--- (docs/performance.md, decoding). In the first rounds each team has as many blocks as the longest head; in the last
+-- (docs/experiments/decoding.md). In the first rounds each team has as many blocks as the longest head; in the last
 -- one all have equal shares of what is left. Where all sequences are equally long, only the last round cuts heads.
 
 local division = require "wgrun.builder.division"

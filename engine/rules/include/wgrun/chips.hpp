@@ -72,13 +72,13 @@ inline constexpr std::array chips{h200,
 /// What limits a kernel, for plans (stdlib/cost/roofline.lua) and the timeline (engine/timeline).
 struct Roofline {
     /// Rows of A x rows of B x bytes of K that the tensor cores of an SM multiply in a cycle
-    /// (docs/performance.md, "The two limits": a 128x256x64 block of 16 bits takes 1024 cycles).
+    /// (docs/experiments/gemm.md, "The two limits": a 128x256x64 block of 16 bits takes 1024 cycles).
     double product;
     double shared_bytes;  ///< that an SM reads from its shared memory in a cycle
     double l2_bytes;      ///< between the L2 cache and an SM in a cycle, each way; fitted (docs/timeline.md)
-    double memory_bandwidth;  ///< bytes in a second that kernels get of h200's (docs/performance.md)
+    double memory_bandwidth;  ///< bytes in a second that kernels get of h200's (docs/experiments/decoding.md)
     /// Cycles of an SM in a second. The power limit lowers the clock while the tensor cores are busy
-    /// (docs/performance.md: 0.90 of 179.6 us at 4096 cubed are 1.57 GHz; 0.87 of 97.4 us at 8192x8192x512
+    /// (docs/experiments/gemm.md: 0.90 of 179.6 us at 4096 cubed are 1.57 GHz; 0.87 of 97.4 us at 8192x8192x512
     /// are 1.51).
     struct Clock {
         double busy;     ///< where the tensor cores always are
