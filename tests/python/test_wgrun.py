@@ -524,14 +524,14 @@ return { long = spin(4000000000), short = spin(10) }
 
     def test_scripts_have_limits_of_their_own(self):
         few = wgrun.loads(self.SPIN, restricted=True, limits=wgrun.Limits(steps=1000))
-        brief = wgrun.loads(self.SPIN, limits=wgrun.Limits(seconds=0.2))
+        brief = wgrun.loads(self.SPIN, limits=wgrun.Limits(seconds=2))
         for _ in range(2):
             with self.assertRaises(wgrun.LimitError) as caught:
                 few.long(grid=1, backend="sim")
             self.assertIn("1000 steps", str(caught.exception))
             with self.assertRaises(wgrun.Error) as caught:
                 brief.long(grid=1, backend="sim")
-            self.assertIn("0.2 s", str(caught.exception))
+            self.assertIn("2 s", str(caught.exception))
             few.short(grid=1, backend="sim")
             brief.short(grid=1, backend="sim")
 

@@ -442,7 +442,7 @@ static void ended(wgrun_engine *engine, wgrun_kernel *kernel) {
     CHECK(wgrun_findings_close(findings) == WGRUN_OK);
 
     limits.size = sizeof limits;
-    limits.milliseconds = 300;
+    limits.milliseconds = 2000; /* enough to load a script beside other work */
     short_lived = engine_with(&limits);
     endless = only_kernel(short_lived, endless_text);
     launch.arguments = &argument;
