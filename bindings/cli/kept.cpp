@@ -69,9 +69,10 @@ void KeptCode::add(Kernel& kernel, const std::atomic<bool>* stop) {
 }
 
 void KeptCode::add(const std::string& name, const std::string& text) {
-    std::ranges::move(
-        kept_of_text(name, text, file_.empty() ? machine_code_of(text) : machine_code_in(file_)),
-        std::back_inserter(kernels_));
+    const bool carried = !file_.empty() && name.starts_with(file_);
+    std::ranges::move(kept_of_text(name, text, file_.empty() ? machine_code_of(text) : machine_code_in(file_),
+                                   carried ? ptx_starts(file_) : std::vector<int>()),
+                      std::back_inserter(kernels_));
 }
 
 void KeptCode::add_alone(const std::string& path) {

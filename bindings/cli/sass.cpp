@@ -114,10 +114,13 @@ void body(lua_State* L, const Request& request, Outcome& outcome, void* context)
 }
 
 void disassemble_text(Visit& visit, const std::string& name, const std::string& text) {
+    const bool carried = visit.machine_code == name;  // its lines are not those of the text
+    const std::vector<int> starts = carried ? ptx_starts(name, visit.stop) : std::vector<int>();
     const sass::Listing listing = listing_of(visit, text);
-    add(visit, listing, kept_of_text(name, text, listing),
-        [file = FileName(name)](const sass::Instruction& one) {
-            return Where{file, one.line};
+    add(visit, listing, kept_of_text(name, text, listing, starts),
+        [file = FileName(name), carried](const sass::Instruction& one) {
+            if (!carried) return Where{file, one.line};
+            return one.source_line > 0 ? Where::at(one.file, one.source_line) : Where{};
         });
 }
 

@@ -1,13 +1,17 @@
 // Where the PTX of others comes from: CUDA's own tools make it of a source, or take it out of a binary.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "gpu/disassemble.hpp"
 #include "gpu/library.hpp"
 #include "gpu/process.hpp"
+#include "kernel/machine_code.hpp"
 #include "wgrun/foreign.hpp"
 
 namespace wgrun {
@@ -46,10 +50,12 @@ std::string modules_of(std::string_view printed) {
     return any ? out : std::string();
 }
 
+std::string printed_ptx(const std::string& path, const std::atomic<bool>* stop) {
+    return gpu::run_process({tool("cuobjdump", path), "-ptx", path}, std::chrono::minutes(1), stop).output;
+}
+
 std::string of_binary(const std::string& path, const std::atomic<bool>* stop) {
-    gpu::ProcessResult run =
-        gpu::run_process({tool("cuobjdump", path), "-ptx", path}, std::chrono::minutes(1), stop);
-    std::string text = modules_of(run.output);
+    std::string text = modules_of(printed_ptx(path, stop));
     if (text.empty())
         throw EnvironmentError("ENOENT",
                                fmt::format("{} carries no PTX for sm_90; -gencode "
@@ -72,6 +78,21 @@ std::string of_source(const std::string& path, const std::atomic<bool>* stop) {
 }
 
 }  // namespace
+
+std::vector<int> ptx_starts(const std::string& path, const std::atomic<bool>* stop) {
+    std::vector<int> out;
+    const std::string printed = printed_ptx(path, stop);
+    int number = 0, last = 0;  // the last line that is not empty
+    for (std::size_t at = 0; at < printed.size();) {
+        const std::size_t end = std::min(printed.find('\n', at), printed.size());
+        const std::string_view line = std::string_view(printed).substr(at, end - at);
+        ++number;
+        if (line.starts_with(".version")) out.push_back(last);
+        if (line.find_first_not_of(" \t\r") != std::string_view::npos) last = number;
+        at = end + 1;
+    }
+    return out;
+}
 
 std::optional<std::string> ptx_from(const std::string& path, const std::atomic<bool>* stop) {
     if (path.ends_with(".cu")) return of_source(path, stop);

@@ -59,33 +59,38 @@ KeptKernel undecided(std::string name, Where where, std::string reason, std::str
     return out;
 }
 
-KeptKernel kept_of_entry(const ptx::Module& module, const ptx::Function& entry,
-                         const sass::Listing& listing) {
+KeptKernel kept_of_entry(const ptx::Module& module, const ptx::Function& entry, const sass::Listing& listing,
+                         const std::vector<int>& starts) {
     ptx::LaunchFacts facts;
     facts.whole = true;
     const ptx::Lowered lowered = ptx::lower(module, entry, facts);
     if (!lowered.errors.empty()) throw CheckError(lowered.errors);
-    const auto function = std::ranges::find(listing.functions, lowered.name, &sass::Function::name);
-    if (function == listing.functions.end())
+    const auto found = std::ranges::find(listing.functions, lowered.name, &sass::Function::name);
+    if (found == listing.functions.end())
         return undecided(lowered.name, lowered.where, "there is no machine code of it", {});
-    if (!has_lines(*function))
+    sass::Function function = *found;
+    const auto start = std::ranges::upper_bound(starts, lowered.where.line);
+    if (start != starts.begin())
+        for (sass::Instruction& one : function.instructions)
+            if (one.line > 0) one.line += *std::prev(start);
+    if (!has_lines(function))
         return undecided(lowered.name, lowered.where, "the machine code does not name lines of the PTX",
                          "ptxas -lineinfo");
     sass::Context known;
     known.ignores_setmaxnreg = static_cast<bool>(lowered.unknown.setmaxnreg) || lowered.unknown.registers;
-    sass::Kept kept = sass::compare_with_program(*function, lowered.program, known);
+    sass::Kept kept = sass::compare_with_program(function, lowered.program, known);
     const auto about_registers = [](const Diagnostic& finding) {
         return breaks(finding, rules::WG_SASS_01) || breaks(finding, rules::WG_SASS_08);
     };
     if (std::ranges::any_of(kept.findings, about_registers)) {
         known.broken = broken_by(lowered.program);
-        if (!known.broken.empty()) kept = sass::compare_with_program(*function, lowered.program, known);
+        if (!known.broken.empty()) kept = sass::compare_with_program(function, lowered.program, known);
     }
     if (lowered.unknown.calls)
         kept.gaps.push_back(
             {Property::kept, lowered.where, "what the functions do that it calls is not followed", {}});
     for (Diagnostic& finding : kept.findings) name_sources(module, finding);
-    return judged(lowered.name, lowered.where, *function, std::move(kept));
+    return judged(lowered.name, lowered.where, function, std::move(kept));
 }
 
 }  // namespace
@@ -112,13 +117,14 @@ bool has_machine_code_alone(const std::string& path) {
 
 bool carries_machine_code(const std::string& path) { return gpu::is_binary(path) && !gpu::is_cubin(path); }
 
-std::vector<KeptKernel> kept_of_text(const std::string& file, std::string text,
-                                     const sass::Listing& listing) {
+std::vector<KeptKernel> kept_of_text(const std::string& file, std::string text, const sass::Listing& listing,
+                                     const std::vector<int>& starts) {
     const ptx::Parsed parsed = ptx::parse(file, std::move(text));
     if (!parsed.errors.empty()) throw CheckError(parsed.errors);
     std::vector<KeptKernel> out;
     for (const ptx::Function& function : parsed.module.functions)
-        if (function.entry && function.body) out.push_back(kept_of_entry(parsed.module, function, listing));
+        if (function.entry && function.body)
+            out.push_back(kept_of_entry(parsed.module, function, listing, starts));
     return out;
 }
 

@@ -39,7 +39,13 @@ bool carries_machine_code(const std::string& path);
 /// Holds the machine code of each entry of a PTX text against it. `file` is how findings name the text.
 /// An entry without machine code, or machine code without line information, leaves its verdict undecided.
 /// Throws CheckError for a text that is no PTX. Thread-safe.
-std::vector<KeptKernel> kept_of_text(const std::string& file, std::string text, const sass::Listing& listing);
+/// `starts`, of PTX that a binary carries: the lines before its modules, which machine code does not count.
+std::vector<KeptKernel> kept_of_text(const std::string& file, std::string text, const sass::Listing& listing,
+                                     const std::vector<int>& starts = {});
+
+/// The number of the line before each module in the PTX of a binary, as ptx_from() returns it: there the text
+/// begins from which the binary was made. Throws as that does.
+std::vector<int> ptx_starts(const std::string& path, const std::atomic<bool>* stop = nullptr);
 
 /// Checks what machine code shows by itself: the registers of products.
 std::vector<KeptKernel> kept_alone(const std::string& file, const sass::Listing& listing);

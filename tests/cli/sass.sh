@@ -83,6 +83,14 @@ err_has 'WG-SASS-05'
 unset WGRUN_CUDA
 run doctor
 grep -q '^ptxas *missing' out.txt && exit 77
+if ! grep -q '^nvdisasm *missing' out.txt; then
+    run sass --brief "$SOURCE/scripts/hello_wgmma.lua"
+    exits 0
+    out_has 'machine code: proved'
+    out_has 'scripts/hello_wgmma.lua:26'
+    run check --budget 1 --sass --strict "$kernels/pipeline.ptx"
+    out_has 'gemm_pipeline: proved'
+fi
 file s.lua <<'LUA'
 local wg = require "wgrun"
 wg.kernel("plus", { threads = 32 }, function(k)
