@@ -94,11 +94,6 @@ const std::string& Kernel::ptx() {
     return state_->now().texts.ptx();
 }
 
-const std::vector<Where>& Kernel::ptx_lines() {
-    ptx();
-    return state_->now().texts.ptx_lines();
-}
-
 const std::string& Kernel::cuda() { return state_->lawful().cuda(); }
 
 const std::vector<Where>& Kernel::ptx_lines() {

@@ -247,8 +247,6 @@ class Kernel {
     /// PTX and CUDA C++ text. Throws CheckError when the checker found an error.
     const std::string& ptx();
     const std::string& cuda();
-    /// The line of the script that each line of ptx() comes from; of a kernel that was read from PTX: itself.
-    const std::vector<Where>& ptx_lines();
 
     /// For each line of ptx() and of cuda() the line of the script that it came from, or no place; of a
     /// kernel that was read from PTX, each line of that is itself. Throws as those do.
