@@ -98,7 +98,7 @@ def family_text(name, family, chips):
              f"H200, {len(rows)} rows, geometric mean of the ratios hot {mean(rows):.3f}, the least {rows[0]['ratio']['hot']['value']:.3f}.", "",
              *table(rows[:SHOWN], family, chips["H200"])]
     if rows[SHOWN:]:
-        lines += folded(f"{len(rows) - SHOWN} more rows, faster beside others than these", table(rows[SHOWN:], family, chips["H200"]))
+        lines += folded(f"{len(rows) - SHOWN} more rows, with higher ratios", table(rows[SHOWN:], family, chips["H200"]))
     other = newest(family, "H100")
     if other:
         lines += folded(f"H100: {len(other)} rows, geometric mean {mean(other):.3f}, the least {other[0]['ratio']['hot']['value']:.3f}",
