@@ -170,9 +170,8 @@ def outputs(wrong):
         sections += [f"## {family['title']}", "", *body, ""]
         drawn |= svgs
     text = between(text, "families", sections[:-1], page)
-    rows = [row for family in families.values() for row in newest(family, "H200")]
     means = {name: mean(newest(family, "H200")) for name, family in families.items()}
-    summary = [f"As multiples of the best other kernel's speed in each of {len(rows)} rows, on a hot H200, geometric means: bf16 products {means['gemm-bf16']:.2f}, e4m3 with block scales "
+    summary = [f"Multiples of the best other kernel's speed on a hot H200, as geometric means over the rows of each family: bf16 products {means['gemm-bf16']:.2f}, e4m3 with block scales "
                f"{means['gemm-block-scaled']:.2f}, grouped {means['gemm-grouped']:.2f}, sparse {means['gemm-sparse']:.2f}, 4-bit weights {means['gemm-w4']:.2f}, "
                f"attention {means['attention-bf16']:.2f}, its gradients {means['attention-backward']:.2f}, decoding {means['attention-decode']:.2f}. "
                "[docs/performance.md](docs/performance.md) has each row, the slow ones first."]
