@@ -18,7 +18,7 @@ function module.strategy(class, kind, plan)
   return setmetatable({ kind = kind, plan = plan }, native.classes[class] or module.new(class))
 end
 
---- Main loops of products, for kernels with an epilogue of one's own: dense, sparse, block_scaled, mixed_input.
+--- Main loops of products, for kernels with an epilogue of your own: dense, sparse, block_scaled, mixed_input.
 --- @return table
 --- @see mainloop
 wg.mainloop = {}

@@ -78,7 +78,7 @@ std::string all_as_markdown() {
         "several "
         "schedules, and its kernels at the edges of the sizes that `kernel:sizes` declares. A run decides "
         "for all "
-        "that it executes; what no launch, size or schedule of it comes to is not decided.\n"
+        "that it executes; what no launch, size or schedule of it reaches is not decided.\n"
         "- *assembler*: ptxas, or the driver's.\n";
     for (const Rule* rule : rules::all()) text += fmt::format("\n{}", to_markdown(*rule));
     return text;

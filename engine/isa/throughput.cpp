@@ -36,7 +36,8 @@ Throughput of_words(Work work, bool floats) {
 
 Throughput of_products(const Form& form) {
     // A part of the SM multiplies 512 pairs of 16 bits per cycle; mma.sync reaches 0.62 of that (Luo et
-    // al., arXiv:2402.13499, 2024, from memory; 0.61 by tests/bench/mma_sync.lua: docs/experiments/mixed_input.md).
+    // al., arXiv:2402.13499, 2024, from memory; 0.61 by tests/bench/mma_sync.lua:
+    // docs/experiments/mixed_input.md).
     constexpr double pairs_of_16_bits = 512 * 0.62;
     const double pairs = static_cast<double>(form.get(Field::m)) * form.get(Field::n, 8) *
                          form.get(Field::k) * bits(form.type(Field::a)) / 16;

@@ -344,7 +344,7 @@ constexpr Rule WG_TMA_06{
     .title = "a box that starts where none can",
     .law =
         "A box starts at a multiple of 16 bytes of its tensor's lines, inside of the tensor or outside; one "
-        "that is stored or reduced does not start below 0, nor do pixels that are come to a place below 0.",
+        "that is stored or reduced does not start below 0, nor do pixels reach a place below 0.",
     .section = "9.7.9.25.5.2",
     .why =
         "No document says so. On the chip every load, store, reduction and prefetch that starts elsewhere "

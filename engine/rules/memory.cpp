@@ -146,9 +146,8 @@ constexpr Rule WG_MEM_06{
         "ld.global.nc reads through a cache that no write, fence or barrier keeps up to date: it may return "
         "what was there before. Nor does griddepcontrol.wait hold it: ptxas 13.0 moves it before the wait.",
     .fix =
-        "Read with ld.global what the kernel writes, or leave it to the next launch; likewise what the "
-        "launch "
-        "before writes, behind griddepcontrol.wait.",
+        "Read with ld.global what the kernel writes, or leave it to the next launch. The same holds for what "
+        "the previous launch writes, behind griddepcontrol.wait.",
     .decided =
         "In runs ahead and in a run. Of other launches those of the run that were started and not waited "
         "for.",
@@ -236,7 +235,7 @@ constexpr Rule WG_PROXY_02{
     .why =
         "The barrier orders the read before the instruction that copies, not before what the copy engine "
         "does through the async proxy: by the ISA the read may take the new bytes. On an H200 none has been "
-        "seen to, and kernels of CUTLASS go without the fence: this is a warning.",
+        "seen to, and kernels of CUTLASS have no such fence: this is a warning.",
     .fix =
         "k:fence_proxy_async{space=\"shared::cta\"} by every thread that reads, before it gives the memory "
         "back; or by the thread that copies, after it has waited for them.",

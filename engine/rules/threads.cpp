@@ -154,7 +154,7 @@ constexpr Rule WG_REG_02{
         "384 threads, or with what the largest setmaxnreg.inc asks for, if that is less.",
     .fix = "dec in the warpgroups that need less, inc in those that need more.",
     .decided =
-        "In the abstract execution: where even the fewest registers that every other warp may come to "
+        "In the abstract execution: where even the fewest registers that every other warp may reach "
         "leave too few; else in a run.",
     .wrong = R"(-- threads = 384: each enters with 168 registers
 local group = k:special "tid.x" >> 7

@@ -103,7 +103,7 @@ std::vector<Remedy> barriers_between(Where access, Where here, std::vector<Phras
 }
 
 Fix barrier_between(Where access, Where here, std::string_view other, std::string_view who) {
-    return {fmt::format("{} has to wait for {}: by a barrier that both come to and no other role uses, or by "
+    return {fmt::format("{} has to wait for {}: by a barrier that both reach and no other role uses, or by "
                         "an mbarrier, {}",
                         who, other, between(access, here)),
             barriers_between(access, here, {bar_sync()})};

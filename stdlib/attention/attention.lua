@@ -111,11 +111,11 @@ end
 --- @option lse tensor?  f32, batch x heads x queries (packed: heads x total): receives the natural logarithms
 --- @option query_starts tensor?  s32: where each packed sequence begins in Q, and the end of the last one; batch + 1
 ---   values
---- @option key_starts tensor?  s32: likewise in K
+--- @option key_starts tensor?  s32: where each sequence begins in K
 --- @option max_queries integer[1,1073741823]?  the most queries of a packed sequence
 --- @option q_descale tensor?  f32: what Q is multiplied by, one value or (`descale` = "head") batch x kv_heads
---- @option k_descale tensor?  likewise of K
---- @option v_descale tensor?  likewise of V
+--- @option k_descale tensor?  the same of K
+--- @option v_descale tensor?  the same of V
 --- @option tensors table?  the tensors of the option `tensors`, by name
 --- @return table  { grid =, args = }
 --- @raise when the extents do not fit each other, or a value is missing.

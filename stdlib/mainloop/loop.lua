@@ -51,7 +51,7 @@ end
 --- @option epilogue function  function(consumer): emitted once where the consumers' code begins; consumer.number is the
 ---   warpgroup's, from 0 (a register), consumer.barrier that of a named barrier for its 128 threads. Returns store(acc,
 ---   row, column, limit), emitted for each block of 64 rows of a tile with the registers of its sums and the place in D
----   of its first element, and finish(), emitted at the end: what k:epilogue returns, or functions of one's own.
+---   of its first element, and finish(), emitted at the end: what k:epilogue returns, or your own functions.
 ---   `limit`, with groups: the end of the rows that belong to the group
 --- @option begin function?  function(): emitted for one thread before all others begin, such as to initialise mbarriers
 --- @see k:epilogue

@@ -1,4 +1,4 @@
--- wg.mainloop: main loops for products of one's own. A script puts a kernel together from one of them, a scheduler
+-- wg.mainloop: main loops for your own products. A script puts a kernel together from one of them, a scheduler
 -- (wg.scheduler), a reduction (wg.reduction) and an epilogue; wg.gemm does the same with the epilogue of its options
 -- (gemm/kernel.lua).
 

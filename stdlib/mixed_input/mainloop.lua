@@ -1,4 +1,4 @@
--- wg.mainloop.mixed_input: the main loop of mixed-input products, for products of one's own.
+-- wg.mainloop.mixed_input: the main loop of mixed-input products, for your own products.
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"

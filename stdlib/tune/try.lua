@@ -56,9 +56,9 @@ end
 --- @param options table
 --- @option a tile|tensor  A, with a multiple of 64 rows: a tile, which gets random elements, or a tensor {m, k}, which
 ---   gets a K-major tile
---- @option b tile|tensor  B, likewise, with n rows of k elements; n is a multiple of 8 up to 256
+--- @option b tile|tensor  B in the same form, with n rows of k elements; n is a multiple of 8 up to 256
 --- @option a_tile tile?  the tile of a tensor `a`, which then has the shape of its lines: {k, mn} for an MN-major tile
---- @option b_tile tile?  the tile of a tensor `b`, likewise
+--- @option b_tile tile?  the tile of a tensor `b`
 --- @option swizzle string = "128B"  the swizzle of tiles that are made for tensors
 --- @option d string?  the type of D; by default "f32", and "s32" for 8-bit integers
 --- @option seed integer = 1  of the random elements

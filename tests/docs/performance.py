@@ -98,7 +98,7 @@ def family_text(name, family, chips):
              f"H200, {len(rows)} rows, geometric mean of the ratios hot {mean(rows):.3f}, the least {rows[0]['ratio']['hot']['value']:.3f}.", "",
              *table(rows[:SHOWN], family, chips["H200"])]
     if rows[SHOWN:]:
-        lines += folded(f"{len(rows) - SHOWN} more rows, faster beside others than these", table(rows[SHOWN:], family, chips["H200"]))
+        lines += folded(f"{len(rows) - SHOWN} more rows, with higher ratios", table(rows[SHOWN:], family, chips["H200"]))
     other = newest(family, "H100")
     if other:
         lines += folded(f"H100: {len(other)} rows, geometric mean {mean(other):.3f}, the least {other[0]['ratio']['hot']['value']:.3f}",
@@ -170,9 +170,8 @@ def outputs(wrong):
         sections += [f"## {family['title']}", "", *body, ""]
         drawn |= svgs
     text = between(text, "families", sections[:-1], page)
-    rows = [row for family in families.values() for row in newest(family, "H200")]
     means = {name: mean(newest(family, "H200")) for name, family in families.items()}
-    summary = [f"Times the speed of the best other kernel of each row, geometric means of {len(rows)} rows on a hot H200: bf16 products {means['gemm-bf16']:.2f}, e4m3 with block scales "
+    summary = [f"Multiples of the best other kernel's speed on a hot H200, as geometric means over the rows of each family: bf16 products {means['gemm-bf16']:.2f}, e4m3 with block scales "
                f"{means['gemm-block-scaled']:.2f}, grouped {means['gemm-grouped']:.2f}, sparse {means['gemm-sparse']:.2f}, 4-bit weights {means['gemm-w4']:.2f}, "
                f"attention {means['attention-bf16']:.2f}, its gradients {means['attention-backward']:.2f}, decoding {means['attention-decode']:.2f}. "
                "[docs/performance.md](docs/performance.md) has each row, the slow ones first."]

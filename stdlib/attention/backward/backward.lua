@@ -101,7 +101,7 @@ end
 --- @option dV tensor  as K: receives the gradient of V
 --- @option query_starts tensor?  s32: where each packed sequence begins in Q, and the end of the last one; batch + 1
 ---   values
---- @option key_starts tensor?  s32: likewise in K
+--- @option key_starts tensor?  s32: where each sequence begins in K
 --- @option max_queries integer[1,1073741823]?  the most queries of a packed sequence
 --- @option max_keys integer[1,1073741823]?  the most keys of a packed sequence
 --- @option tensors table?  the tensors of the option `tensors`, by name

@@ -1,4 +1,4 @@
-"""Kernels of one's own as operators of PyTorch."""
+"""Your own kernels as operators of PyTorch."""
 
 from __future__ import annotations
 

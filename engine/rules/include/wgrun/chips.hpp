@@ -78,8 +78,8 @@ struct Roofline {
     double l2_bytes;      ///< between the L2 cache and an SM in a cycle, each way; fitted (docs/timeline.md)
     double memory_bandwidth;  ///< bytes in a second that kernels get of h200's (docs/experiments/decoding.md)
     /// Cycles of an SM in a second. The power limit lowers the clock while the tensor cores are busy
-    /// (docs/experiments/gemm.md: 0.90 of 179.6 us at 4096 cubed are 1.57 GHz; 0.87 of 97.4 us at 8192x8192x512
-    /// are 1.51).
+    /// (docs/experiments/gemm.md: 0.90 of 179.6 us at 4096 cubed are 1.57 GHz; 0.87 of 97.4 us at
+    /// 8192x8192x512 are 1.51).
     struct Clock {
         double busy;     ///< where the tensor cores always are
         double waiting;  ///< of a kernel that waits for memory
