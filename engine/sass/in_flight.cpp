@@ -209,7 +209,7 @@ std::vector<Place> waits_of(const Function& function, const Graph& graph, Place 
         outline, graph, product, std::vector<bool>(function.instructions.size(), true), seen,
         [](Place, int, int) { return true; }, [&](Place at) { out.push_back(at); });
     std::ranges::sort(out);
-    out.erase(std::ranges::unique(out).begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
     return out;
 }
 
