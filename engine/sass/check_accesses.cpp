@@ -27,7 +27,7 @@ class Accesses {
   public:
     Accesses(const Function& function, const Asked& asked, const Done& done, const Inclusion& found,
              Report& report)
-        : function_(function), asked_(asked), done_(done), found_(found), report_(report) {
+        : done_(done), found_(found), report_(report) {
         for (const Access& access : asked.accesses) by_line_[access.line].push_back(&access);
         for (const Access& access : done.accesses) images_[access.line].push_back(&access);
         for (const Instruction& one : function.instructions)
@@ -126,8 +126,6 @@ class Accesses {
                         access.line));
     }
 
-    const Function& function_;
-    const Asked& asked_;
     const Done& done_;
     const Inclusion& found_;
     Report& report_;

@@ -27,10 +27,6 @@ void check_registers(const Function& function, const Graph& graph, const std::ve
     // One finding for each product and each kind: what follows from the same fault is no other one.
     std::set<std::pair<Place, Touched::What>> told, touching;
     for (const Touched& touched : touched_in_flight(function, graph)) {
-        // The product has read its sources where it says so, and the instruction waits for that.
-        const bool of_sources =
-            touched.what == Touched::What::fragment || touched.what == Touched::What::metadata;
-        if (of_sources && touched.waits_for_reads) continue;
         if (told.contains({touched.product, touched.what}) || touching.contains({touched.at, touched.what}))
             continue;
         told.emplace(touched.product, touched.what);

@@ -65,7 +65,7 @@ void Fine::condense(EventGraph& graph) const {
     // An event may be several nodes, for paths that know different things.
     for (std::vector<EventId>& out : graph.next) {
         std::ranges::sort(out);
-        out.erase(std::ranges::unique(out).begin(), out.end());
+        out.erase(std::unique(out.begin(), out.end()), out.end());
     }
 }
 
@@ -138,7 +138,7 @@ void Fine::find_neighbours(const EventGraph& graph, const std::vector<std::vecto
                 left.insert(left.end(), edges[at].begin(), edges[at].end());
         }
         std::ranges::sort(out);
-        out.erase(std::ranges::unique(out).begin(), out.end());
+        out.erase(std::unique(out.begin(), out.end()), out.end());
     };
     for (std::size_t i = 0; i < accesses.size(); ++i) {
         collect(nodes[i], before, accesses[i].before);

@@ -94,13 +94,6 @@ void follow(const Outline& outline, const Graph& graph, Place product, const std
     for (const Place at : marked) seen[at] = 0;
 }
 
-/// Whether the instruction waits for the scoreboard that the product sets when it has read its registers.
-bool waits_for_reads(const Instruction& product, const Instruction& writer) {
-    const std::uint8_t read = product.control.read;
-    return product.control.known && writer.control.known && read < 6 &&
-           ((writer.control.waits >> read) & 1) != 0;
-}
-
 }  // namespace
 
 std::vector<Touched> touched_in_flight(const Function& function, const Graph& graph) {
@@ -118,9 +111,7 @@ std::vector<Touched> touched_in_flight(const Function& function, const Graph& gr
                 std::optional<Touched> found;
                 const auto note = [&](Touched::What what, Registers kept, Registers touches) {
                     if (found || !kept.meets(touches)) return;
-                    found = Touched{what,      product,
-                                    at,        std::max(kept.first, touches.first),
-                                    committed, waits_for_reads(function.instructions[product], one)};
+                    found = Touched{what, product, at, std::max(kept.first, touches.first), committed};
                 };
                 const auto writes = [&](Registers touches) {
                     note(Touched::What::fragment, shape.fragment, touches);
@@ -209,7 +200,7 @@ std::vector<Place> waits_of(const Function& function, const Graph& graph, Place 
         outline, graph, product, std::vector<bool>(function.instructions.size(), true), seen,
         [](Place, int, int) { return true; }, [&](Place at) { out.push_back(at); });
     std::ranges::sort(out);
-    out.erase(std::ranges::unique(out).begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
     return out;
 }
 

@@ -18,9 +18,8 @@ struct Touched {
     };
     What what;
     Place product, at;
-    int reg;               ///< the first of them
-    int committed;         ///< groups that were committed since the product was issued, its own among them
-    bool waits_for_reads;  ///< it waits for the scoreboard by which the product says that it has read
+    int reg;        ///< the first of them
+    int committed;  ///< groups that were committed since the product was issued, its own among them
 };
 
 /// All of them: for each product and what touches it, the first one on each path.

@@ -248,7 +248,9 @@ class Order {
         std::set<EventId> told;
         std::set<Place> places;
         for (std::size_t i = 0; i < ids.size(); ++i)
-            for (const auto& [product, committed] : in_flight[i]) {
+            for (const InFlight& flying : in_flight[i]) {
+                const Place product = flying.product;
+                const int committed = flying.committed;
                 const auto& images = image[product];
                 const bool allowed = std::ranges::any_of(found_.matched[ids[i]], [&](EventId at) {
                     return std::ranges::any_of(asked_.in_flight[at], [&](const auto& flies) {

@@ -8,6 +8,7 @@ against it. Prints what is refuted or undecided, keeps its PTX, and prints the c
 import argparse
 import json
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -147,6 +148,7 @@ def main():
     words.add_argument("--keep", default=".", help="folder for the PTX of what is not proved")
     given = words.parse_args()
     counts = {ptxas: Counter() for ptxas in given.ptxas}
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(f"ended: {counts}"))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for seed in range(given.seed, given.seed + given.count):
