@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 #include "check/check.hpp"
@@ -20,7 +22,10 @@
 namespace wgrun {
 namespace {
 
+/// Of a file that can be read again; of others nothing.
 std::string contents(const std::string& path) {
+    std::error_code none;
+    if (!std::filesystem::is_regular_file(path, none)) return {};
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
 }

@@ -74,6 +74,9 @@ exits 2
 err_has 'nothing.sass has no machine code'
 run sass nothing.sass
 exits 2
+mkdir folder
+run check --sass folder
+exits 2
 head -c 3000 hello_wgmma.sass > cut.sass
 run sass --brief hello_wgmma.ptx cut.sass
 exits 1
