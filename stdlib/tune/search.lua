@@ -176,7 +176,10 @@ end
 function tuning:measured_by(asked) return asked or self.how or (self:place() == "sim" and "model" or "time") end
 
 --- The same, to be searched in another way.
---- @param options table  `measure`, `rounds` and `cache`, each as of wg.tune; what is absent stays as it is
+--- @param options table  what is absent stays as it is
+--- @option measure "time"|"model"?  as of wg.tune
+--- @option rounds integer?  as of wg.tune
+--- @option cache string|boolean?  as of wg.tune
 --- @return tuning
 function tuning:with(changes)
   local other = arguments.merged(self, {})
