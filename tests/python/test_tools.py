@@ -140,6 +140,10 @@ class Kernels(unittest.TestCase):
         for wrong in ([], [self.kernel, wgrun.loads(SCALE).only], [self.kernel, self.script.again(3).only]):
             with self.assertRaises(wgrun.ArgumentError):
                 wgrun.export(wrong)
+        with self.assertRaisesRegex(wgrun.ArgumentError, "NUL"):
+            wgrun.export(self.kernel, f"{self.folder}\0more")
+        with self.assertRaisesRegex(wgrun.ArgumentError, "NUL"):
+            self.script.again("a\0b")
         (self.folder / "scale.ptx").write_text("not wgrun's")
         with self.assertRaises(wgrun.Error):
             wgrun.export(self.kernel, self.folder)
@@ -156,7 +160,7 @@ class Kernels(unittest.TestCase):
         self.assertEqual([note.message for note in finding.notes], ["with n = 129"])
         [told] = json.loads(self.kernel.check_size(n=129, seed=5).json)["findings"]
         self.assertEqual((told["launch"]["seed"], told["launch"]["numbers"]), (5, {"n": 129}))
-        for wrong in ({}, {"m": 1}, {"n": 301}, {"n": 1, "m": 1}):
+        for wrong in ({}, {"m": 1}, {"n": 301}, {"n": 1, "m": 1}, {"n": 2**64 + 5}, {"n": 1, "seed": -1}):
             with self.assertRaises(wgrun.ArgumentError):
                 self.kernel.check_size(**wrong)
         bare = wgrun.loads("return require('wgrun').kernel('bare', {}, function() end)").only

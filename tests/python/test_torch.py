@@ -222,6 +222,22 @@ class Attention(Case):
             fakes = [mode.from_tensor(t) for t in (q, k, v)]
         self.assertIs(type(wt.attention(*fakes)), type(fakes[0]))
 
+    def test_forward_mode_is_refused(self):
+        a, b, tangent = (torch.randn(16, 64, device=DEVICE, dtype=torch.bfloat16) for _ in range(3))
+        with self.assertRaisesRegex(NotImplementedError, "forward-mode"):
+            torch.func.jvp(lambda x: wt.linear(x, b), (a,), (tangent,))
+        with torch.autograd.forward_ad.dual_level():
+            with self.assertRaisesRegex(NotImplementedError, "forward-mode"):
+                wt.linear(torch.autograd.forward_ad.make_dual(a, tangent), b)
+
+    def test_other_tensors_go_by_the_dispatcher(self):
+        a, b = (torch.randn(16, 64, device=DEVICE, dtype=torch.bfloat16) for _ in range(2))
+        self.assertEqual(wt.linear(a.to("meta"), b.to("meta")).shape, (16, 16))
+        negative = torch._neg_view(a)
+        self.near(wt.linear(negative, b), -a.double() @ b.double().T)
+        traced = torch.jit.trace(wt.linear, (a, b), check_trace=False)
+        self.near(traced(b, a), b.double() @ a.double().T)
+
     def test_rows_that_a_mask_makes_equal(self):
         mask = torch.zeros(1, 1, 32, 32, device=DEVICE)
         mask[..., 3, :] = torch.finfo(torch.float32).min  # as Hugging Face pads

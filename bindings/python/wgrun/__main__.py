@@ -34,6 +34,9 @@ def main() -> None:
     if not words or words[0] in ("-h", "--help"):
         print((__doc__ or "").strip(), file=sys.stderr)
         raise SystemExit(0 if words else 2)
+    if not module and not os.path.exists(words[0]):
+        print(f"python3 -m wgrun: there is no program {words[0]} (python3 -m wgrun --help; the tool is the command wgrun)", file=sys.stderr)
+        raise SystemExit(2)
     watch_children()
     check_compilations()
     keep_tally()

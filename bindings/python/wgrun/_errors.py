@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -195,6 +196,22 @@ def check(status: int) -> None:
     """Raises for a status other than WGRUN_OK."""
     if status != 0:
         raise last_failure()
+
+
+def c_text(what: str, value: str | bytes | os.PathLike[str]) -> bytes:
+    """A text as C takes it: its end would be at a NUL."""
+    raw = os.fsencode(value)
+    if b"\0" in raw:
+        refuse(f"{what}: {value!r} has a NUL")
+    return raw
+
+
+def c_number(what: str, value: int, signed: bool) -> int:
+    """A number as 64 bits hold it; ctypes takes others for what is left of them."""
+    least, behind = (-(1 << 63), 1 << 63) if signed else (0, 1 << 64)
+    if not least <= value < behind:
+        refuse(f"{what} is {value}, which is none of {least} to {behind - 1}")
+    return value
 
 
 def refuse(message: str) -> NoReturn:

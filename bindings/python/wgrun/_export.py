@@ -10,7 +10,7 @@ from typing import Iterable
 from . import _abi
 from ._abi import LIBRARY
 from ._engine import opened_by_work
-from ._errors import check, refuse
+from ._errors import c_text, check, refuse
 from ._kernel import Kernel
 
 
@@ -38,7 +38,7 @@ def export(kernels: Kernel | Iterable[Kernel], folder: str | os.PathLike[str] | 
     handles = (ctypes.c_void_p * len(listed))(*(kernel._handle.value for kernel in listed))
     with listed[0]._engine.turn:
         files = opened_by_work(LIBRARY.wgrun_export, LIBRARY.wgrun_files_close, handles, len(listed),
-                               None if folder is None else os.fsencode(folder))
+                               None if folder is None else c_text("export: folder", folder))
     count, out = ctypes.c_size_t(), _abi.File()
     check(LIBRARY.wgrun_files_count(files.value, ctypes.byref(count)))
     made = []

@@ -11,7 +11,7 @@ from ._abi import LIBRARY
 from ._assembly import AssemblyReport, report_of
 from ._cancellation import work
 from ._engine import Engine, Handle, backend_number, opened_by_work
-from ._errors import Findings, Verdict, check, refuse, take_findings, take_verdicts
+from ._errors import Findings, Verdict, c_number, check, refuse, take_findings, take_verdicts
 from ._memory import Memory, argument_of, current_stream, device_of, stream_number
 from ._sizes import Size, check_size_of, edge_sizes_of, sizes_of
 from ._timeline import Timeline
@@ -160,7 +160,7 @@ class Kernel:
                 launch.stream = stream
                 return self.start(launch)
             launch.device, launch.stream = _abi.CURRENT_DEVICE, None
-            launch.seed = seed
+            launch.seed = c_number("seed", seed, False)
             launch.numerics = None if numerics is None else numerics.encode()
             work(lambda: LIBRARY.wgrun_kernel_simulate(self._handle.value, launch))
 
@@ -256,7 +256,7 @@ class Kernel:
             launch = self._prepare(values)
             launch.grid[0], launch.grid[1], launch.grid[2] = grid_of(grid)
             launch.block[:], launch.cluster[:], launch.shared = left_open
-            launch.unchecked, launch.backend, launch.seed = unchecked, backend, seed
+            launch.unchecked, launch.backend, launch.seed = unchecked, backend, c_number("seed", seed, False)
             launch.numerics = None if numerics is None else numerics.encode()
             launch.device, launch.stream = _abi.CURRENT_DEVICE, None
             handle = opened_by_work(function, LIBRARY.wgrun_timeline_close, self._handle.value, launch, *options)

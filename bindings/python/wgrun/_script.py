@@ -9,7 +9,7 @@ from typing import Any, Iterator, Mapping, Sequence, Union
 from . import _abi
 from ._abi import LIBRARY
 from ._engine import Engine, Handle, Limits, opened, opened_by_work
-from ._errors import Findings, ScriptError, check, refuse, take_findings
+from ._errors import Findings, ScriptError, c_text, check, refuse, take_findings
 from ._kernel import Kernel
 from ._launcher import Launcher, Workspaces
 from ._tuning import Tuning, tune
@@ -134,7 +134,7 @@ def _load(file: bytes | None, text: bytes | None, arguments: Sequence[Any], run_
 
 
 def _words(arguments: Sequence[Any]) -> Any:
-    return (ctypes.c_char_p * max(len(arguments), 1))(*(str(a).encode() for a in arguments))
+    return (ctypes.c_char_p * max(len(arguments), 1))(*(c_text("an argument of a script", str(a)) for a in arguments))
 
 
 def _loaded(engine: Engine, handle: Handle) -> Script:
@@ -154,13 +154,13 @@ def load(file: str | os.PathLike[str], *arguments: Any, run_kernels: bool = Fals
     restricted: for a script that is not trusted: no files, no other programs, no bytecode, and limits.
     limits: what the script and its kernels may take.
     Raises ScriptError, FileError, CheckError, LimitError."""
-    return _load(os.fsencode(file), None, arguments, run_kernels, backend, seed, restricted, limits)
+    return _load(c_text("file", file), None, arguments, run_kernels, backend, seed, restricted, limits)
 
 
 def loads(text: str, *arguments: Any, name: str | None = None, run_kernels: bool = False, backend: str | None = None,
           seed: int = 0, restricted: bool = False, limits: Limits | None = None) -> Script:
     """As load, for the text of a script; `name` is its name in messages."""
-    return _load(None if name is None else name.encode(), text.encode(), arguments, run_kernels, backend, seed,
+    return _load(None if name is None else c_text("name", name), text.encode(), arguments, run_kernels, backend, seed,
                  restricted, limits)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Mapping
 from . import _abi
 from ._abi import LIBRARY
 from ._cancellation import work
-from ._errors import Findings, check, refuse, take_findings
+from ._errors import Findings, c_number, check, refuse, take_findings
 
 if TYPE_CHECKING:
     from ._kernel import Kernel
@@ -54,8 +54,8 @@ def check_size_of(kernel: Kernel, sizes: Mapping[str, int], seed: int) -> Findin
     if set(names) != set(sizes):
         refuse(f"kernel {kernel.name} has the sizes {', '.join(names) or 'of no kernel:sizes'}, "
                f"and given are {', '.join(sizes) or 'none'}")
-    values = (ctypes.c_int64 * len(names))(*(sizes[name] for name in names))
+    values = (ctypes.c_int64 * len(names))(*(c_number(name, sizes[name], True) for name in names))
     handle = ctypes.c_void_p()
     with kernel._engine.turn:
-        work(lambda: LIBRARY.wgrun_kernel_check_size(kernel._handle.value, values, len(names), seed, ctypes.byref(handle)))
+        work(lambda: LIBRARY.wgrun_kernel_check_size(kernel._handle.value, values, len(names), c_number("seed", seed, False), ctypes.byref(handle)))
     return take_findings(handle)

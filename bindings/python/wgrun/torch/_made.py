@@ -33,13 +33,18 @@ class Operation:
     def __call__(self, *arguments: Any) -> Any:
         """Goes by PyTorch's dispatcher where something there has to know of the call: gradients, a compiler, modes. Its way
         there takes longer than a small kernel."""
-        plain = not (torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack()
-                     or torch._C._functorch.peek_interpreter_stack() is not None or torch._C._autograd._profiler_enabled())
-        if plain:
-            needs_gradients = torch.is_grad_enabled()
-            for argument in arguments:
-                if isinstance(argument, torch.Tensor) and (needs_gradients and argument.requires_grad or type(argument) not in _PLAIN):
-                    plain = False
+        transforms = torch._C._functorch.get_interpreter_stack() or ()
+        tensors = [argument for argument in arguments if isinstance(argument, torch.Tensor)]
+        if (torch.autograd.forward_ad._current_level >= 0
+                and (any(one.key() == torch._C._functorch.TransformType.Jvp for one in transforms)
+                     or any(torch.autograd.forward_ad.unpack_dual(tensor).tangent is not None for tensor in tensors))):
+            missing(self.name, "has no forward-mode derivative")  # PyTorch would take it for 0
+        needs_gradients = torch.is_grad_enabled()
+        plain = not (torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack() or transforms
+                     or torch._C._autograd._profiler_enabled() or torch._C._get_tracing_state() is not None)
+        plain = plain and all(
+            type(tensor) in _PLAIN and (tensor.is_cuda or tensor.is_cpu) and not (needs_gradients and tensor.requires_grad)
+            and not tensor.is_neg() and not tensor._is_zerotensor() for tensor in tensors)
         return self._function(*arguments) if plain else self._call(*arguments)
 
     def register_fake(self, function: Callable[..., Any]) -> None:
