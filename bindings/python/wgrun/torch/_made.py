@@ -33,6 +33,8 @@ class Operation:
     def __call__(self, *arguments: Any) -> Any:
         """Goes by PyTorch's dispatcher where something there has to know of the call: gradients, a compiler, modes. Its way
         there takes longer than a small kernel."""
+        if torch.compiler.is_compiling():
+            return self._call(*arguments)
         transforms = torch._C._functorch.get_interpreter_stack() or ()
         tensors = [argument for argument in arguments if isinstance(argument, torch.Tensor)]
         if (torch.autograd.forward_ad._current_level >= 0
@@ -40,7 +42,7 @@ class Operation:
                      or any(torch.autograd.forward_ad.unpack_dual(tensor).tangent is not None for tensor in tensors))):
             missing(self.name, "has no forward-mode derivative")  # PyTorch would take it for 0
         needs_gradients = torch.is_grad_enabled()
-        plain = not (torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack() or transforms
+        plain = not (torch._C._len_torch_dispatch_stack() or transforms
                      or torch._C._autograd._profiler_enabled() or torch._C._get_tracing_state() is not None)
         plain = plain and all(
             type(tensor) in _PLAIN and (tensor.is_cuda or tensor.is_cpu) and not (needs_gradients and tensor.requires_grad)
