@@ -76,8 +76,8 @@ struct Judged {
     std::vector<Verdict> verdicts;
 };
 
-/// The verdict of each property of the program: refuted where an error or a warning of a run says so, undecided where there
-/// is a gap (the first counts), and else proved.
+/// The verdict of each property of the program: refuted where an error or a warning of a run says so,
+/// undecided where there is a gap (the first counts), and else proved.
 std::vector<Verdict> verdicts(std::span<const Diagnostic> findings, std::span<const Gap> gaps,
                               std::string_view domain);
 
