@@ -64,7 +64,7 @@ end
 ---   wgrun's cache folder
 --- @return table  the fastest options; those of wg.gemm can be given to it
 --- @return table  the report
---- @field results table  a list of { options, median_us, cached, index }, the fastest first; index: the candidate's place
+--- @field results table  a list of { options, median_us, cached, index }, the fastest first; index: which candidate
 --- @field skipped table  a list of { options, reason, index }
 --- @field cache string?  the path of the file
 --- @field cache_problem string?  why results are not kept
