@@ -20,8 +20,8 @@ struct Event {
     static constexpr std::int64_t any = -1;  ///< of an argument: not known, or none
     Does does = Does::other;
     /// Of a product n, k, and whether A is sparse (1) and in registers (2); of a barrier its number and how
-    /// many threads; of a copy the dimensions; of a wait the groups that may remain; of an agreement about
-    /// registers how many.
+    /// many threads; of a copy the dimensions; of a fence.proxy.async of a program 1: it is of global memory
+    /// alone; of a wait the groups that may remain; of an agreement about registers how many.
     std::array<std::int64_t, 3> arguments{any, any, any};
     std::int64_t bytes = any;  ///< that an operation of an mbarrier expects
     int line = 0;              ///< of the PTX; 0: unknown
@@ -77,6 +77,7 @@ struct Asked {
     bool endless = false;         ///< some path never comes to the end
     std::size_t opaque = 0;       ///< steps that no record reads, which may order anything
     int first_opaque = 0;         ///< the line of the first of them
+    int shared_line = 0;          ///< the first line with several steps that are compared; 0: none
 
     bool has(Does does, int line) const;
     /// Where the launch decides whether there are clusters, a barrier takes the place of a wait for the
@@ -90,6 +91,7 @@ struct Asked {
 /// What ptxas makes of a kernel besides what its text says.
 struct Peculiarities {
     bool ignores_setmaxnreg = false;  ///< nothing says how many registers a thread begins with (C7508)
+    int setmaxnreg_line = 0;          ///< where it is ignored
     bool without_cluster = false;     ///< there is a path for CTAs without a cluster
     /// Lines of mbarrier.expect_tx of which the machine code has nothing: an arrival behind expects the
     /// bytes.

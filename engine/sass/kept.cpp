@@ -56,6 +56,12 @@ class Order {
     }
 
     void check() {
+        if (asked_.shared_line > 0)
+            return report_.open(asked_.shared_line,
+                                fmt::format("several statements stand on line {}: the lines of machine code "
+                                            "do not tell them apart",
+                                            asked_.shared_line),
+                                "a line for each statement");
         if (machine_.gave_up || found_.gave_up)
             return report_.open(0, "there are too many paths to compare the orders of events");
         for (const Differs& one : found_.differs) differs(one);
@@ -214,12 +220,19 @@ class Order {
         }
     }
 
+    /// Of global memory alone a proxy fence takes no memory barrier.
+    bool needs_barrier(int line) const {
+        return std::ranges::any_of(asked_.graph.events, [line](const Event& event) {
+            return event.does == Does::proxy_fence && event.line == line && event.arguments[0] == Event::any;
+        });
+    }
+
     /// A proxy fence is a memory barrier and a fence of the view that the copy engine has.
     void check_proxy_fences() {
         std::map<int, std::pair<int, Place>> barriers;  // fences less barriers, by line
         for (Place at = 0; at < function_.instructions.size(); ++at) {
             const Instruction& one = function_.instructions[at];
-            if (!graph_.reachable(at) || !asked_.has(Does::proxy_fence, one.line)) continue;
+            if (!graph_.reachable(at) || one.never() || !needs_barrier(one.line)) continue;
             auto& [count, first] = barriers[one.line];
             if (one.record->does == Does::proxy_fence) ++count, first = at;
             if (one.record->does == Does::fence) --count;
@@ -290,7 +303,13 @@ Kept compare_with_program(const Function& function, const Program& program, cons
     of.merged = {};
     Asked asked = asked_of(program, of);
     const Peculiarities shown = peculiarities(function, asked);
-    if (shown.without_cluster || !shown.merged.empty()) {
+    if (shown.ignores_setmaxnreg && !of.ignores_setmaxnreg)
+        report.open(shown.setmaxnreg_line,
+                    "the machine code has no setmaxnreg: ptxas ignores it where it does not know how many "
+                    "registers a thread begins with",
+                    ".minnctapersm or .maxnreg");
+    if (shown.ignores_setmaxnreg || shown.without_cluster || !shown.merged.empty()) {
+        of.ignores_setmaxnreg = of.ignores_setmaxnreg || shown.ignores_setmaxnreg;
         of.without_cluster = shown.without_cluster;
         of.merged = shown.merged;
         asked = asked_of(program, of);

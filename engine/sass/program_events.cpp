@@ -72,7 +72,9 @@ class Listener final : public isa::Effects {
     Listener(const Step& step, const std::map<std::uint32_t, std::int64_t>& known)
         : step_(step), known_(known) {
         // What an unknown instruction may do is no duty.
-        if (!isa::is_opaque(*step.op)) isa::visit_effects(step, *this);
+        // Of fence.proxy.alias ptxas makes two fences, between which a constant of the launch decides.
+        if (!isa::is_opaque(*step.op) && step.op->name != "fence.proxy.alias")
+            isa::visit_effects(step, *this);
         if (!of_map_) return;
         std::erase_if(events, [](const Event& event) { return event.does == Does::fence; });
         accesses.clear();
@@ -124,7 +126,9 @@ class Listener final : public isa::Effects {
     void change_map() override { of_map_ = true; }
     void release_map() override { of_map_ = true; }
     void acquire_map() override { of_map_ = true; }
-    void proxy_fence(std::optional<isa::Space>) override { add(Does::proxy_fence); }
+    void proxy_fence(std::optional<isa::Space> space) override {
+        add(Does::proxy_fence, space == isa::Space::global ? 1 : Event::any);
+    }
     void order_registers() override {
         add(Does::order_registers), orders.push_back(events.back()), events.pop_back();
     }
@@ -222,6 +226,7 @@ class ProgramEvents {
             guard != known_.end() && (guard->second != 0) == step.guard_negated)
             return at;
         const Listener listener(step, known_);
+        note_line(step, listener);
         if (isa::is_opaque(*step.op) && &*step.op == &isa::opaque(isa::Reach::anything) && out_.opaque++ == 0)
             out_.first_opaque = step.where.line;
         if (!listener.accesses.empty()) {
@@ -258,6 +263,15 @@ class ProgramEvents {
             at = link(at, fine_.add(id), static_cast<bool>(step.guard) || optional);
         }
         return at;
+    }
+
+    /// Machine code names lines: steps of one line cannot be told apart.
+    void note_line(const Step& step, const Listener& listener) {
+        if (listener.events.empty() && listener.waits.empty() && listener.orders.empty() &&
+            listener.accesses.empty() && !commits(step))
+            return;
+        if (!lines_.insert(step.where.line).second && out_.shared_line == 0)
+            out_.shared_line = step.where.line;
     }
 
     Event placed(Event event, const Step& step) const {
@@ -365,6 +379,7 @@ class ProgramEvents {
     const Peculiarities& of_;
     std::map<std::uint32_t, std::int64_t> known_;
     std::set<std::uint32_t> read_;
+    std::set<int> lines_;  ///< of steps that are compared
     Asked out_;
     Fine fine_;
     std::vector<std::vector<std::uint32_t>> access_nodes_;
