@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sass/graph.hpp"
+#include "sass/program_values.hpp"
 #include "sass/record.hpp"
 #include "wgrun/program.hpp"
 
@@ -28,7 +29,8 @@ struct Event {
     std::uint32_t number = 0;  ///< of machine code: the instruction; of a program: the step, in text order
     std::uint32_t block = 0;   ///< of a program
     bool guarded = false;
-    std::uint64_t guard = 0;  ///< of a program: the register, and whether it is negated
+    std::uint64_t guard = 0;  ///< of a program: the register, how often it was written, whether it is negated
+    bool guard_may_fail = false;  ///< of a program: for all threads, as an assembler may find
 };
 
 /// "bar.sync", "a wgmma": what messages call it.
@@ -51,10 +53,13 @@ struct Access {
     Does does = Does::load;
     Memory memory = Memory::none;
     int bytes = 0;
-    int line = 0;              ///< of the PTX
-    std::uint32_t number = 0;  ///< of machine code: the instruction
-    std::uint32_t block = 0;   ///< of a program
-    bool used = true;          ///< of a load of a program: each register of the result is read somewhere
+    int line = 0;                 ///< of the PTX
+    std::uint32_t number = 0;     ///< of machine code: the instruction
+    std::uint32_t block = 0;      ///< of a program
+    std::uint64_t guard = 0;      ///< of a program: as of an event; 0: none
+    bool guard_may_fail = false;  ///< of a program: for all threads, as an assembler may find
+    Base base{};                  ///< of a program: its address
+    bool used = true;             ///< of a load of a program: each register of the result is read somewhere
     /// The events that order accesses, and may come next before it or behind it.
     std::vector<EventId> before{}, after{};
 };

@@ -161,7 +161,12 @@ class Order {
             if (found_.covered[id] || !reached[id]) continue;
             const Event& event = program(id);
             if (event.does == Does::mbarrier_expect && expected_later(id)) continue;
-            if (living.contains(static_cast<int>(event.block)))
+            if (event.guard_may_fail && !holds_somewhere(asked_, done_, found_, event.guard))
+                report_.open(event.line,
+                             fmt::format("the machine code has no {} of line {}: whether its guard "
+                                         "ever holds is not known",
+                                         name_of(event.does), event.line));
+            else if (living.contains(static_cast<int>(event.block)))
                 report_.add(rule_of(event.does), event.line, 0,
                             fmt::format("the {} of line {} is missing", name_of(event.does), event.line));
             else

@@ -4,37 +4,12 @@
 #include <set>
 
 #include "isa/effects.hpp"
-#include "isa/known_bits.hpp"
 #include "isa/opaque.hpp"
 #include "sass/events.hpp"
+#include "sass/program_values.hpp"
 
 namespace wgrun::sass {
 namespace {
-
-/// The registers that one step alone writes, and always with one value.
-std::map<std::uint32_t, std::int64_t> constants(const Program& program) {
-    std::map<std::uint32_t, int> writes;
-    for_each_step(program, [&](const Step& step) {
-        for (std::size_t i = 0; i < step.operands.size() && i < step.op->operands.size(); ++i) {
-            if (step.op->operands[i].access == isa::Access::in) continue;
-            if (step.operands[i].kind == Operand::Kind::reg) ++writes[step.operands[i].reg.id];
-            for (const Reg reg : step.operands[i].list) ++writes[reg.id];
-        }
-    });
-    std::map<std::uint32_t, std::int64_t> out;
-    const auto known = [&](Reg reg) {
-        const auto found = out.find(reg.id);
-        return found == out.end() ? isa::KnownBits{}
-                                  : isa::KnownBits::of(static_cast<std::uint64_t>(found->second));
-    };
-    for_each_step(program, [&](const Step& step) {
-        if (step.operands.empty() || step.operands[0].kind != Operand::Kind::reg || step.guard) return;
-        if (writes[step.operands[0].reg.id] != 1) return;
-        if (const auto value = isa::known_bits(step, known).value())
-            out[step.operands[0].reg.id] = static_cast<std::int64_t>(*value);
-    });
-    return out;
-}
 
 /// The registers that some step reads.
 std::set<std::uint32_t> read_registers(const Program& program) {
@@ -69,8 +44,9 @@ Memory memory_of(isa::Space space) {
 /// What one step does.
 class Listener final : public isa::Effects {
   public:
-    Listener(const Step& step, const std::map<std::uint32_t, std::int64_t>& known)
-        : step_(step), known_(known) {
+    Listener(const Step& step, const std::map<std::uint32_t, std::int64_t>& known,
+             const ProgramValues& values)
+        : step_(step), known_(known), values_(values) {
         // What an unknown instruction may do is no duty.
         // Of fence.proxy.alias ptxas makes two fences, between which a constant of the launch decides.
         if (!isa::is_opaque(*step.op) && step.op->name != "fence.proxy.alias")
@@ -114,6 +90,7 @@ class Listener final : public isa::Effects {
         out.memory = memory_of(access.space);
         out.bytes = bytes_of(access);
         out.line = step_.where.line;
+        if (access.address != nullptr) out.base = values_.base_of(*access.address);
         // An atomic reads and writes.
         if (accesses.empty() || accesses.back().does != Does::atomic || out.does != Does::atomic)
             accesses.push_back(out);
@@ -178,13 +155,18 @@ class Listener final : public isa::Effects {
     const Step& step_;
     bool of_map_ = false;
     const std::map<std::uint32_t, std::int64_t>& known_;
+    const ProgramValues& values_;
 };
 
 /// Makes the graph, block by block.
 class ProgramEvents {
   public:
     ProgramEvents(const Program& program, const Peculiarities& of)
-        : program_(program), of_(of), known_(constants(program)), read_(read_registers(program)) {}
+        : program_(program),
+          of_(of),
+          known_(constants(program, false)),
+          values_(program),
+          read_(read_registers(program)) {}
 
     Asked make() {
         EventGraph& graph = out_.graph;
@@ -197,7 +179,7 @@ class ProgramEvents {
         for (std::uint32_t i = 0; i < blocks.size(); ++i) {
             std::uint32_t at = begins_[i];
             block_ = i;
-            for (const Step& step : blocks[i].steps) at = add(step, at);
+            for (const Step& step : blocks[i].steps) at = add(step, at), note_writes(step);
             mark(blocks[i].where.line);
             if (blocks[i].end == BasicBlock::End::exit) fine_.next[at].push_back(exit);
             blocks[i].for_each_successor([&](BlockId to, int) { fine_.next[at].push_back(begins_[to]); });
@@ -225,7 +207,7 @@ class ProgramEvents {
         if (const auto guard = step.guard ? known_.find(step.guard.id) : known_.end();
             guard != known_.end() && (guard->second != 0) == step.guard_negated)
             return at;
-        const Listener listener(step, known_);
+        const Listener listener(step, known_, values_);
         note_line(step, listener);
         if (isa::is_opaque(*step.op) && &*step.op == &isa::opaque(isa::Reach::anything) && out_.opaque++ == 0)
             out_.first_opaque = step.where.line;
@@ -236,6 +218,8 @@ class ProgramEvents {
         }
         for (Access access : listener.accesses) {
             access.block = block_;
+            access.guard = guard_of(step);
+            access.guard_may_fail = guard_may_fail(step);
             if (access.does == Does::load) access.used = all_read(step);
             out_.accesses.push_back(access);
             access_nodes_.push_back({at});
@@ -274,11 +258,30 @@ class ProgramEvents {
             out_.shared_line = step.where.line;
     }
 
+    /// One value of a predicate has one number; 0: no guard.
+    std::uint64_t guard_of(const Step& step) const {
+        if (!step.guard) return 0;
+        const auto written = writes_.find(step.guard.id);
+        const std::uint64_t times = written == writes_.end() ? 0 : written->second;
+        return times << 33 | std::uint64_t{step.guard.id} << 1 | (step.guard_negated ? 1 : 0);
+    }
+
+    bool guard_may_fail(const Step& step) const {
+        return step.guard && values_.may_never_hold(step.guard, step.guard_negated);
+    }
+
+    void note_writes(const Step& step) {
+        for (std::size_t i = 0; i < step.operands.size() && i < step.op->operands.size(); ++i)
+            if (step.op->operands[i].access != isa::Access::in && step.operands[i].kind == Operand::Kind::reg)
+                ++writes_[step.operands[i].reg.id];
+    }
+
     Event placed(Event event, const Step& step) const {
         event.number = number_;
         event.block = block_;
         event.guarded = static_cast<bool>(step.guard);
-        event.guard = event.guarded ? 2 * std::uint64_t{step.guard.id} + (step.guard_negated ? 1 : 0) : 0;
+        event.guard = guard_of(step);
+        event.guard_may_fail = guard_may_fail(step);
         return event;
     }
 
@@ -378,8 +381,10 @@ class ProgramEvents {
     const Program& program_;
     const Peculiarities& of_;
     std::map<std::uint32_t, std::int64_t> known_;
+    ProgramValues values_;
     std::set<std::uint32_t> read_;
-    std::set<int> lines_;  ///< of steps that are compared
+    std::map<std::uint32_t, std::uint64_t> writes_;  ///< of registers, so far in the text
+    std::set<int> lines_;                            ///< of steps that are compared
     Asked out_;
     Fine fine_;
     std::vector<std::vector<std::uint32_t>> access_nodes_;

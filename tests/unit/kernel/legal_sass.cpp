@@ -26,7 +26,7 @@ std::string ptx_of(const std::vector<std::string>& statements) {
 .reqntid 128, 1, 1
 {
 .shared .align 128 .b8 tile[8192];
-.reg .b64 %p, %d<2>; .reg .b32 %n, %t, %s; .reg .pred %q; .reg .f32 %f<4>;
+.reg .b64 %p, %d<2>; .reg .b32 %n, %t, %s, %r; .reg .pred %q, %v<4>; .reg .f32 %f<4>;
 mov.u32 %s, tile; mov.b64 %d0, 0x4000004000010000; mov.b64 %d1, 0x4000004000010100;
 ld.param.u64 %p, [p];
 ld.param.u32 %n, [n]; mov.u32 %t, %tid.x; setp.ge.u32 %q, %t, 128;
@@ -128,4 +128,42 @@ TEST_CASE("what ptxas ignores is no duty") {
     CHECK(ignored.findings.empty());
     CHECK(ignored.verdict.kind == undecided);
     CHECK(verdict({"fence.proxy.alias;", stores}, store) == proved);
+}
+
+TEST_CASE("stores that are merged, and stores that are overwritten") {
+    const std::string a = "st.shared.u32 [%s], %t;", b = "st.shared.u32 [%s+4], %n;";
+    CHECK(verdict({a, b}, {{1, "STS.64 [UR4], R2"}}) == undecided);
+    CHECK(verdict({a, b}, {{1, "STS [UR4+0x4], R2"}}) == refuted);
+    CHECK(verdict({a, b}, {}) == refuted);
+    CHECK(verdict({a, a}, {{1, "STS [UR4], R2"}}) == undecided);
+    CHECK(verdict({a, a}, {}) == refuted);
+    // Registers of the address that differ by a number, and one that changes.
+    const std::string next = "add.u32 %r, %s, 4;", moved = "add.u32 %s, %s, 4;";
+    CHECK(verdict({next, b, "st.shared.u32 [%r], %t;"}, {{1, "STS [UR4+0x4], R2"}}) == undecided);
+    CHECK(verdict({next, a, "st.shared.u32 [%r], %t;"}, {{1, "STS [UR4], R2"}}) == refuted);
+    CHECK(verdict({b, moved, a}, {{2, "STS [UR4], R2"}}) == undecided);
+    const std::pair<int, std::string> barrier{1, "BAR.SYNC.DEFER_BLOCKING 0x0"};
+    CHECK(verdict({a, "bar.sync 0;", a}, {barrier, {2, "STS [UR4], R2"}}) == refuted);
+    CHECK(verdict({a, "bar.sync 0;", b}, {barrier, {2, "STS.64 [UR4], R2"}}) == refuted);
+    CHECK(verdict({"st.global.u32 [%p], %t;", b}, {{1, "STS.64 [UR4], R2"}}) == refuted);
+}
+
+TEST_CASE("guards that may never hold") {
+    const std::string stores = "st.global.u32 [%p], 1;", store = "STG.E desc[UR4][R2.64], R5";
+    CHECK(verdict({"@%q bar.sync 2, 128;", stores}, {{1, store}}) == undecided);
+    CHECK(verdict({"@%q st.shared.u32 [%s], 1;", stores}, {{1, store}}) == undecided);
+    CHECK(verdict({"@!%q bar.sync 1, 128;", "@%q bar.sync 2, 128;"},
+                  {{0, "BAR.SYNC.DEFER_BLOCKING 0x1, 0x80"}}) == undecided);
+    // Numbers of the launch are compared, and a mask: ptxas cannot know.
+    CHECK(verdict({"setp.lt.u32 %v0, %t, %n;", "@%v0 st.global.u32 [%p], 1;"}, {}) == refuted);
+    CHECK(verdict({"setp.lt.u32 %v1, %t, %n;", "and.b32 %r, %t, 31;", "setp.eq.u32 %v2, %r, 0;",
+                   "and.pred %v3, %v1, %v2;", "@%v3 bar.sync 1, 128;"},
+                  {}) == refuted);
+    CHECK(verdict({"and.b32 %r, %t, 31;", "setp.gt.u32 %v1, %r, 40;", "@%v1 bar.sync 1, 128;"}, {}) ==
+          undecided);
+    // Another operation with the same guard is there.
+    CHECK(verdict({"@%q bar.sync 1, 128;", "@%q bar.sync 2, 128;"},
+                  {{0, "@P0 BAR.SYNC.DEFER_BLOCKING 0x1, 0x80"}}) == refuted);
+    CHECK(verdict({"@%q bar.sync 1, 128;", "setp.eq.u32 %q, %t, 999;", "@%q bar.sync 2, 128;"},
+                  {{0, "@P0 BAR.SYNC.DEFER_BLOCKING 0x1, 0x80"}}) == undecided);
 }
