@@ -161,7 +161,12 @@ class Order {
             if (found_.covered[id] || !reached[id]) continue;
             const Event& event = program(id);
             if (event.does == Does::mbarrier_expect && expected_later(id)) continue;
-            if (event.guard_may_fail && !holds_somewhere(asked_, done_, found_, event.guard))
+            if (event.unread)
+                report_.open(event.line,
+                             fmt::format("the machine code has no {} of line {}, whose accumulators "
+                                         "nothing reads",
+                                         name_of(event.does), event.line));
+            else if (event.guard_may_fail && !holds_somewhere(asked_, done_, found_, event.guard))
                 report_.open(event.line,
                              fmt::format("the machine code has no {} of line {}: whether its guard "
                                          "ever holds is not known",

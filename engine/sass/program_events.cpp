@@ -11,14 +11,17 @@
 namespace wgrun::sass {
 namespace {
 
-/// The registers that some step reads.
+bool is_product(const Step& step) { return step.op->name.starts_with("wgmma.mma_async"); }
+
+/// The registers that some step reads; a product that adds to its accumulators does not.
 std::set<std::uint32_t> read_registers(const Program& program) {
     std::set<std::uint32_t> out;
     for_each_step(program, [&](const Step& step) {
         out.insert(step.guard.id);
         for (std::size_t i = 0; i < step.operands.size(); ++i) {
             const bool written =
-                i < step.op->operands.size() && step.op->operands[i].access == isa::Access::out;
+                (i == 0 && is_product(step)) ||
+                (i < step.op->operands.size() && step.op->operands[i].access == isa::Access::out);
             const Operand& operand = step.operands[i];
             if (operand.kind == Operand::Kind::address || !written) out.insert(operand.reg.id);
             if (!written)
@@ -241,7 +244,9 @@ class ProgramEvents {
             if (event.does == Does::set_registers && of_.ignores_setmaxnreg) continue;
             const auto id = static_cast<EventId>(out_.graph.events.size());
             out_.graph.events.push_back(placed(event, step));
-            const bool optional = (event.does == Does::cluster_arrive && of_.without_cluster) ||
+            const bool unread = event.does == Does::product && !any_read(step.operands.at(0));
+            out_.graph.events.back().unread = unread;
+            const bool optional = unread || (event.does == Does::cluster_arrive && of_.without_cluster) ||
                                   (event.does == Does::mbarrier_expect &&
                                    std::ranges::find(of_.merged, event.line) != of_.merged.end());
             at = link(at, fine_.add(id), static_cast<bool>(step.guard) || optional);
@@ -292,6 +297,10 @@ class ProgramEvents {
         fine_.next[node].push_back(behind);
         if (optional) fine_.next[at].push_back(behind);
         return behind;
+    }
+
+    bool any_read(const Operand& accumulators) const {
+        return std::ranges::any_of(accumulators.list, [&](Reg reg) { return read_.contains(reg.id); });
     }
 
     bool all_read(const Step& step) const {

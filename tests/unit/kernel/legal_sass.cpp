@@ -91,9 +91,30 @@ TEST_CASE("groups without products") {
     const std::string made = "HGMMA.64x8x16.F32.BF16 R24, gdesc[UR4], RZ, !UPT, gsb0";
     const std::string waits = "WARPGROUP.DEPBAR.LE gsb0, 0x0", arrives = "WARPGROUP.ARRIVE";
     CHECK(verdict({commit, wait}, {{-1, arrives}, {-1, empty_group}, {1, waits}}) == proved);
-    const std::vector<std::string> twice{fence, product, commit, commit, wait};
-    CHECK(verdict(twice, {{0, arrives}, {-1, made}, {-1, empty_group}, {4, waits}}) == proved);
-    CHECK(verdict(twice, {{0, arrives}, {-1, empty_group}, {-1, empty_group}, {4, waits}}) == refuted);
+    const std::vector<std::string> twice{fence, product, commit, commit, wait, "st.global.f32 [%p], %f0;"};
+    const auto of = [&](const std::string& instruction) {
+        return verdict(twice, {{0, arrives},
+                               {-1, instruction},
+                               {-1, empty_group},
+                               {4, waits},
+                               {5, "STG.E desc[UR4][R2.64], R24"}});
+    };
+    CHECK(of(made) == proved);
+    CHECK(of(empty_group) == refuted);
+}
+
+TEST_CASE("a product whose accumulators nothing reads may go") {
+    const std::vector<std::string> program{
+        "wgmma.fence.sync.aligned;",
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0,%f1,%f2,%f3}, %d0, %d1, 0, 1, 1, 0, 0;",
+        commit, wait};
+    const Code code{{0, "WARPGROUP.ARRIVE"}, {-1, empty_group}, {3, "WARPGROUP.DEPBAR.LE gsb0, 0x0"}};
+    CHECK(verdict(program, code) == undecided);
+    std::vector<std::string> reads = program;
+    reads.push_back("st.global.f32 [%p], %f2;");
+    Code stores = code;
+    stores.emplace_back(4, "STG.E desc[UR4][R2.64], R26");
+    CHECK(verdict(reads, stores) == refuted);
 }
 
 TEST_CASE("a wait that is never executed covers nothing") {
