@@ -24,6 +24,7 @@ struct Event {
     /// many threads; of a copy the dimensions; of a fence.proxy.async of a program 1: it is of global memory
     /// alone; of a wait the groups that may remain; of an agreement about registers how many.
     std::array<std::int64_t, 3> arguments{any, any, any};
+    bool never = false;        ///< of a program: its guard is a constant, and does not hold
     bool unread = false;       ///< of a product of a program: nothing but products reads its accumulators
     std::int64_t bytes = any;  ///< that an operation of an mbarrier expects
     int line = 0;              ///< of the PTX; 0: unknown

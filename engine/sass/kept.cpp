@@ -158,8 +158,8 @@ class Order {
         const std::set<int> living = living_blocks();
         const std::vector<bool> reached = reached_of_program();
         for (EventId id = 2; id < asked_.graph.events.size(); ++id) {
-            if (found_.covered[id] || !reached[id]) continue;
             const Event& event = program(id);
+            if (found_.covered[id] || !reached[id] || event.never) continue;
             if (event.does == Does::mbarrier_expect && expected_later(id)) continue;
             if (event.unread)
                 report_.open(event.line,

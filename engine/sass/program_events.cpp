@@ -206,11 +206,14 @@ class ProgramEvents {
     std::uint32_t add(const Step& step, std::uint32_t at) {
         mark(step.where.line);
         ++number_;
-        // What is never executed is no duty.
-        if (const auto guard = step.guard ? known_.find(step.guard.id) : known_.end();
-            guard != known_.end() && (guard->second != 0) == step.guard_negated)
-            return at;
-        const Listener listener(step, known_, values_);
+        // What is never executed is no duty; without optimisation it is there.
+        const auto guard = step.guard ? known_.find(step.guard.id) : known_.end();
+        const bool never = guard != known_.end() && (guard->second != 0) == step.guard_negated;
+        Listener listener(step, known_, values_);
+        if (never) {
+            listener.accesses.clear();
+            for (Event& event : listener.events) event.never = true;
+        }
         note_line(step, listener);
         if (isa::is_opaque(*step.op) && &*step.op == &isa::opaque(isa::Reach::anything) && out_.opaque++ == 0)
             out_.first_opaque = step.where.line;

@@ -175,6 +175,10 @@ TEST_CASE("guards that may never hold") {
     CHECK(verdict({"@%q st.shared.u32 [%s], 1;", stores}, {{1, store}}) == undecided);
     CHECK(verdict({"@!%q bar.sync 1, 128;", "@%q bar.sync 2, 128;"},
                   {{0, "BAR.SYNC.DEFER_BLOCKING 0x1, 0x80"}}) == undecided);
+    // Without optimisation it is there.
+    const std::vector<std::string> never{"mov.u32 %r, 0;", "setp.eq.u32 %v0, %r, 1;", "@%v0 bar.sync 5;"};
+    CHECK(verdict(never, {}) == proved);
+    CHECK(verdict(never, {{2, "@P0 BAR.SYNC.DEFER_BLOCKING 0x5"}}) == proved);
     // Numbers of the launch are compared, and a mask: ptxas cannot know.
     CHECK(verdict({"setp.lt.u32 %v0, %t, %n;", "@%v0 st.global.u32 [%p], 1;"}, {}) == refuted);
     CHECK(verdict({"setp.lt.u32 %v1, %t, %n;", "and.b32 %r, %t, 31;", "setp.eq.u32 %v2, %r, 0;",
