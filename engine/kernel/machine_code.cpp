@@ -109,7 +109,13 @@ sass::Listing machine_code_of(std::string_view ptx, std::span<const std::string>
 }
 
 sass::Listing machine_code_in(const std::string& path, const std::atomic<bool>* stop) {
-    if (std::string text = contents(path); sass::is_listing(text)) return sass::read_listing(std::move(text));
+    if (std::string text = contents(path); sass::is_listing(text)) {
+        sass::Listing listing = sass::read_listing(std::move(text));
+        const auto cut = std::ranges::find_if(listing.functions, sass::is_cut);
+        if (cut == listing.functions.end()) return listing;
+        throw EnvironmentError("EIO", fmt::format("{} ends in the middle of {}", path, cut->name),
+                               "the whole text that nvdisasm prints");
+    }
     std::string all;
     for (const std::vector<std::byte>& cubin : gpu::cubins_of(path, stop))
         all += gpu::disassemble(cubin, stop, true);

@@ -28,7 +28,8 @@ struct KeptKernel {
 /// and gpu::disassemble do.
 sass::Listing machine_code_of(std::string_view ptx, std::span<const std::string> options = {},
                               const std::atomic<bool>* stop = nullptr);
-/// Reads the machine code of a file: a cubin, what carries some, or a text of nvdisasm.
+/// Reads the machine code of a file: a cubin, what carries some, or a text of nvdisasm. Throws
+/// EnvironmentError where that text was cut.
 sass::Listing machine_code_in(const std::string& path, const std::atomic<bool>* stop = nullptr);
 /// Whether the file has machine code and nothing else: a cubin, or a text of nvdisasm.
 bool has_machine_code_alone(const std::string& path);

@@ -27,7 +27,7 @@ class Accesses {
   public:
     Accesses(const Function& function, const Asked& asked, const Done& done, const Inclusion& found,
              Report& report)
-        : done_(done), found_(found), report_(report) {
+        : asked_(asked), done_(done), found_(found), report_(report) {
         for (const Access& access : asked.accesses) by_line_[access.line].push_back(&access);
         for (const Access& access : done.accesses) images_[access.line].push_back(&access);
         for (const Instruction& one : function.instructions)
@@ -78,8 +78,37 @@ class Accesses {
                                 first->bytes, kind_of(asked), asked.bytes));
     }
 
+    /// Without an event between them, a store of the same block may overwrite this one where the address
+    /// shows it, and a wider one than the program's may be both.
+    bool may_be_covered(const Access& asked) const {
+        return std::ranges::any_of(asked_.accesses, [&](const Access& other) {
+            if (&other == &asked || other.does == Does::load || other.block != asked.block ||
+                !same_memory(other.memory, asked.memory) || other.before != asked.before ||
+                other.after != asked.after)
+                return false;
+            const std::vector<const Access*> images = images_of(other);
+            const bool wider =
+                std::ranges::any_of(images, [&](const Access* image) { return image->bytes > other.bytes; });
+            return wider || (!images.empty() && may_overlap(asked, other));
+        });
+    }
+
+    static bool may_overlap(const Access& one, const Access& other) {
+        const Base &at = one.base, &there = other.base;
+        if (at.of != there.of) return !at.known || !there.known;
+        return !at.known || (at.offset < there.offset + other.bytes && there.offset < at.offset + one.bytes);
+    }
+
     void missing(const Access& asked) {
-        if (living_.contains(static_cast<int>(asked.block)))
+        if (asked.guard_may_fail && !holds_somewhere(asked_, done_, found_, asked.guard))
+            report_.open(asked.line, fmt::format("the machine code has no {} of line {}: whether its guard "
+                                                 "ever holds is not known",
+                                                 kind_of(asked), asked.line));
+        else if (may_be_covered(asked))
+            report_.open(asked.line, fmt::format("the machine code has no {} of line {}: another one may "
+                                                 "write what it does",
+                                                 kind_of(asked), asked.line));
+        else if (living_.contains(static_cast<int>(asked.block)))
             report_.add(rules::WG_SASS_07, asked.line, 0,
                         fmt::format("the {} of line {} is missing", kind_of(asked), asked.line));
         else
@@ -126,6 +155,7 @@ class Accesses {
                         access.line));
     }
 
+    const Asked& asked_;
     const Done& done_;
     const Inclusion& found_;
     Report& report_;
@@ -134,6 +164,16 @@ class Accesses {
 };
 
 }  // namespace
+
+bool holds_somewhere(const Asked& asked, const Done& done, const Inclusion& found, std::uint64_t guard) {
+    for (EventId id = 2; id < asked.graph.events.size(); ++id)
+        if (asked.graph.events[id].guard == guard && found.covered[id]) return true;
+    return std::ranges::any_of(asked.accesses, [&](const Access& access) {
+        return access.guard == guard && std::ranges::any_of(done.accesses, [&](const Access& image) {
+                   return image.line == access.line && is_image(image, access);
+               });
+    });
+}
 
 void check_accesses(const Function& function, const Asked& asked, const Done& done, const Inclusion& found,
                     Report& report) {

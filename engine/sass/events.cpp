@@ -77,10 +77,14 @@ bool Asked::has(Does does, int line) const {
 Peculiarities peculiarities(const Function& function, const Asked& asked) {
     Peculiarities out;
     std::set<int> expects;
-    for (const Event& event : asked.graph.events)
+    for (const Event& event : asked.graph.events) {
+        if (event.does == Does::set_registers && !out.ignores_setmaxnreg)
+            out.ignores_setmaxnreg = true, out.setmaxnreg_line = event.line;
         if (event.does == Does::mbarrier_expect) expects.insert(event.line);
+    }
     for (const Instruction& one : function.instructions) {
         out.without_cluster = out.without_cluster || asked.waits_by_barrier(one);
+        if (one.record->does == Does::set_registers) out.ignores_setmaxnreg = false;
         if (one.record->does == Does::mbarrier_expect) expects.erase(one.line);
     }
     out.merged.assign(expects.begin(), expects.end());

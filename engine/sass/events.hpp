@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sass/graph.hpp"
+#include "sass/program_values.hpp"
 #include "sass/record.hpp"
 #include "wgrun/program.hpp"
 
@@ -20,15 +21,18 @@ struct Event {
     static constexpr std::int64_t any = -1;  ///< of an argument: not known, or none
     Does does = Does::other;
     /// Of a product n, k, and whether A is sparse (1) and in registers (2); of a barrier its number and how
-    /// many threads; of a copy the dimensions; of a wait the groups that may remain; of an agreement about
-    /// registers how many.
+    /// many threads; of a copy the dimensions; of a fence.proxy.async of a program 1: it is of global memory
+    /// alone; of a wait the groups that may remain; of an agreement about registers how many.
     std::array<std::int64_t, 3> arguments{any, any, any};
+    bool never = false;        ///< of a program: its guard is a constant, and does not hold
+    bool unread = false;       ///< of a product of a program: nothing but products reads its accumulators
     std::int64_t bytes = any;  ///< that an operation of an mbarrier expects
     int line = 0;              ///< of the PTX; 0: unknown
     std::uint32_t number = 0;  ///< of machine code: the instruction; of a program: the step, in text order
     std::uint32_t block = 0;   ///< of a program
     bool guarded = false;
-    std::uint64_t guard = 0;  ///< of a program: the register, and whether it is negated
+    std::uint64_t guard = 0;  ///< of a program: the register, how often it was written, whether it is negated
+    bool guard_may_fail = false;  ///< of a program: for all threads, as an assembler may find
 };
 
 /// "bar.sync", "a wgmma": what messages call it.
@@ -51,10 +55,13 @@ struct Access {
     Does does = Does::load;
     Memory memory = Memory::none;
     int bytes = 0;
-    int line = 0;              ///< of the PTX
-    std::uint32_t number = 0;  ///< of machine code: the instruction
-    std::uint32_t block = 0;   ///< of a program
-    bool used = true;          ///< of a load of a program: each register of the result is read somewhere
+    int line = 0;                 ///< of the PTX
+    std::uint32_t number = 0;     ///< of machine code: the instruction
+    std::uint32_t block = 0;      ///< of a program
+    std::uint64_t guard = 0;      ///< of a program: as of an event; 0: none
+    bool guard_may_fail = false;  ///< of a program: for all threads, as an assembler may find
+    Base base{};                  ///< of a program: its address
+    bool used = true;             ///< of a load of a program: each register of the result is read somewhere
     /// The events that order accesses, and may come next before it or behind it.
     std::vector<EventId> before{}, after{};
 };
@@ -77,6 +84,7 @@ struct Asked {
     bool endless = false;         ///< some path never comes to the end
     std::size_t opaque = 0;       ///< steps that no record reads, which may order anything
     int first_opaque = 0;         ///< the line of the first of them
+    int shared_line = 0;          ///< the first line with several steps that are compared; 0: none
 
     bool has(Does does, int line) const;
     /// Where the launch decides whether there are clusters, a barrier takes the place of a wait for the
@@ -90,6 +98,7 @@ struct Asked {
 /// What ptxas makes of a kernel besides what its text says.
 struct Peculiarities {
     bool ignores_setmaxnreg = false;  ///< nothing says how many registers a thread begins with (C7508)
+    int setmaxnreg_line = 0;          ///< where it is ignored
     bool without_cluster = false;     ///< there is a path for CTAs without a cluster
     /// Lines of mbarrier.expect_tx of which the machine code has nothing: an arrival behind expects the
     /// bytes.

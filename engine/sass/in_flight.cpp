@@ -32,6 +32,7 @@ struct Outline {
                 const Registers more = written(function.instructions[inside]);
                 if (more.count > 0) of[at].called.push_back(more);
             }
+            if (one.never()) continue;
             if (one.record->does == Does::product) {
                 products.push_back(at);
                 of[at].product = static_cast<int>(shapes.size());
@@ -154,7 +155,8 @@ std::vector<Unordered> written_without_order(const Function& function, const Gra
             if (seen[at]) continue;
             seen[at] = true;
             marked.push_back(at);
-            if (function.instructions[at].record->does == Does::order_registers) continue;
+            const Instruction& one = function.instructions[at];
+            if (one.record->does == Does::order_registers && !one.never()) continue;
             const Registers& touches = outline.of[at].written;
             const bool sums = shape.reads_accumulators && shape.accumulators.meets(touches);
             if (sums || shape.fragment.meets(touches)) {

@@ -56,6 +56,12 @@ class Order {
     }
 
     void check() {
+        if (asked_.shared_line > 0)
+            return report_.open(asked_.shared_line,
+                                fmt::format("several statements stand on line {}: the lines of machine code "
+                                            "do not tell them apart",
+                                            asked_.shared_line),
+                                "a line for each statement");
         if (machine_.gave_up || found_.gave_up)
             return report_.open(0, "there are too many paths to compare the orders of events");
         for (const Differs& one : found_.differs) differs(one);
@@ -152,10 +158,20 @@ class Order {
         const std::set<int> living = living_blocks();
         const std::vector<bool> reached = reached_of_program();
         for (EventId id = 2; id < asked_.graph.events.size(); ++id) {
-            if (found_.covered[id] || !reached[id]) continue;
             const Event& event = program(id);
+            if (found_.covered[id] || !reached[id] || event.never) continue;
             if (event.does == Does::mbarrier_expect && expected_later(id)) continue;
-            if (living.contains(static_cast<int>(event.block)))
+            if (event.unread)
+                report_.open(event.line,
+                             fmt::format("the machine code has no {} of line {}, whose accumulators "
+                                         "nothing reads",
+                                         name_of(event.does), event.line));
+            else if (event.guard_may_fail && !holds_somewhere(asked_, done_, found_, event.guard))
+                report_.open(event.line,
+                             fmt::format("the machine code has no {} of line {}: whether its guard "
+                                         "ever holds is not known",
+                                         name_of(event.does), event.line));
+            else if (living.contains(static_cast<int>(event.block)))
                 report_.add(rule_of(event.does), event.line, 0,
                             fmt::format("the {} of line {} is missing", name_of(event.does), event.line));
             else
@@ -214,12 +230,19 @@ class Order {
         }
     }
 
+    /// Of global memory alone a proxy fence takes no memory barrier.
+    bool needs_barrier(int line) const {
+        return std::ranges::any_of(asked_.graph.events, [line](const Event& event) {
+            return event.does == Does::proxy_fence && event.line == line && event.arguments[0] == Event::any;
+        });
+    }
+
     /// A proxy fence is a memory barrier and a fence of the view that the copy engine has.
     void check_proxy_fences() {
         std::map<int, std::pair<int, Place>> barriers;  // fences less barriers, by line
         for (Place at = 0; at < function_.instructions.size(); ++at) {
             const Instruction& one = function_.instructions[at];
-            if (!graph_.reachable(at) || !asked_.has(Does::proxy_fence, one.line)) continue;
+            if (!graph_.reachable(at) || one.never() || !needs_barrier(one.line)) continue;
             auto& [count, first] = barriers[one.line];
             if (one.record->does == Does::proxy_fence) ++count, first = at;
             if (one.record->does == Does::fence) --count;
@@ -290,7 +313,13 @@ Kept compare_with_program(const Function& function, const Program& program, cons
     of.merged = {};
     Asked asked = asked_of(program, of);
     const Peculiarities shown = peculiarities(function, asked);
-    if (shown.without_cluster || !shown.merged.empty()) {
+    if (shown.ignores_setmaxnreg && !of.ignores_setmaxnreg)
+        report.open(shown.setmaxnreg_line,
+                    "the machine code has no setmaxnreg: ptxas ignores it where it does not know how many "
+                    "registers a thread begins with",
+                    ".minnctapersm or .maxnreg");
+    if (shown.ignores_setmaxnreg || shown.without_cluster || !shown.merged.empty()) {
+        of.ignores_setmaxnreg = of.ignores_setmaxnreg || shown.ignores_setmaxnreg;
         of.without_cluster = shown.without_cluster;
         of.merged = shown.merged;
         asked = asked_of(program, of);

@@ -183,6 +183,20 @@ Listing read_listing(std::string text) {
     return out;
 }
 
+bool is_cut(const Function& function) {
+    if (function.instructions.empty()) return true;
+    const Instruction& last = function.instructions.back();
+    const Does does = last.record->does;
+    const bool ends =
+        does == Does::branch || does == Does::exit || does == Does::ret || does == Does::indirect;
+    if (!ends || last.guarded() || last.never()) return true;
+    return std::ranges::any_of(function.instructions, [&](const Instruction& one) {
+        const std::string_view to = one.record->does == Does::branch ? between(one.text, "`(", ")") : "";
+        return to.starts_with(".L") &&
+               std::ranges::find(function.labels, to, &Label::name) == function.labels.end();
+    });
+}
+
 bool is_listing(std::string_view text) {
     return text.find(".text.") != std::string_view::npos && text.find("/*0000*/") != std::string_view::npos;
 }

@@ -19,6 +19,10 @@ struct Listing {
 /// of a function is padding, and left out.
 Listing read_listing(std::string text);
 
+/// Whether the text of a function was cut: it goes on behind its last instruction, or branches to a label
+/// that is not there.
+bool is_cut(const Function& function);
+
 /// Whether a text looks like one of nvdisasm.
 bool is_listing(std::string_view text);
 

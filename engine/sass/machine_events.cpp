@@ -60,11 +60,13 @@ bool has_other_reasons(Does does) {
            does == Does::copy_commit || does == Does::bulk_commit;
 }
 
-/// Without optimisation a group is committed by a product of its own, of no use.
+/// A group without products is committed by a product of its own that writes no register; without
+/// optimisation each group is, by one of no use.
 bool only_commits(const Instruction& one, const Asked& asked) {
     const Product product = product_of(one);
     return product.n == 8 && product.ends_group && !product.reads_accumulators &&
-           std::ranges::find(asked.commits, one.line) != asked.commits.end();
+           (product.accumulators.count == 0 ||
+            std::ranges::find(asked.commits, one.line) != asked.commits.end());
 }
 
 bool is_event(const Instruction& one, const Asked& asked) {

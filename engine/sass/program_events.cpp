@@ -4,46 +4,24 @@
 #include <set>
 
 #include "isa/effects.hpp"
-#include "isa/known_bits.hpp"
 #include "isa/opaque.hpp"
 #include "sass/events.hpp"
+#include "sass/program_values.hpp"
 
 namespace wgrun::sass {
 namespace {
 
-/// The registers that one step alone writes, and always with one value.
-std::map<std::uint32_t, std::int64_t> constants(const Program& program) {
-    std::map<std::uint32_t, int> writes;
-    for_each_step(program, [&](const Step& step) {
-        for (std::size_t i = 0; i < step.operands.size() && i < step.op->operands.size(); ++i) {
-            if (step.op->operands[i].access == isa::Access::in) continue;
-            if (step.operands[i].kind == Operand::Kind::reg) ++writes[step.operands[i].reg.id];
-            for (const Reg reg : step.operands[i].list) ++writes[reg.id];
-        }
-    });
-    std::map<std::uint32_t, std::int64_t> out;
-    const auto known = [&](Reg reg) {
-        const auto found = out.find(reg.id);
-        return found == out.end() ? isa::KnownBits{}
-                                  : isa::KnownBits::of(static_cast<std::uint64_t>(found->second));
-    };
-    for_each_step(program, [&](const Step& step) {
-        if (step.operands.empty() || step.operands[0].kind != Operand::Kind::reg || step.guard) return;
-        if (writes[step.operands[0].reg.id] != 1) return;
-        if (const auto value = isa::known_bits(step, known).value())
-            out[step.operands[0].reg.id] = static_cast<std::int64_t>(*value);
-    });
-    return out;
-}
+bool is_product(const Step& step) { return step.op->name.starts_with("wgmma.mma_async"); }
 
-/// The registers that some step reads.
+/// The registers that some step reads; a product that adds to its accumulators does not.
 std::set<std::uint32_t> read_registers(const Program& program) {
     std::set<std::uint32_t> out;
     for_each_step(program, [&](const Step& step) {
         out.insert(step.guard.id);
         for (std::size_t i = 0; i < step.operands.size(); ++i) {
             const bool written =
-                i < step.op->operands.size() && step.op->operands[i].access == isa::Access::out;
+                (i == 0 && is_product(step)) ||
+                (i < step.op->operands.size() && step.op->operands[i].access == isa::Access::out);
             const Operand& operand = step.operands[i];
             if (operand.kind == Operand::Kind::address || !written) out.insert(operand.reg.id);
             if (!written)
@@ -69,10 +47,13 @@ Memory memory_of(isa::Space space) {
 /// What one step does.
 class Listener final : public isa::Effects {
   public:
-    Listener(const Step& step, const std::map<std::uint32_t, std::int64_t>& known)
-        : step_(step), known_(known) {
+    Listener(const Step& step, const std::map<std::uint32_t, std::int64_t>& known,
+             const ProgramValues& values)
+        : step_(step), known_(known), values_(values) {
         // What an unknown instruction may do is no duty.
-        if (!isa::is_opaque(*step.op)) isa::visit_effects(step, *this);
+        // Of fence.proxy.alias ptxas makes two fences, between which a constant of the launch decides.
+        if (!isa::is_opaque(*step.op) && step.op->name != "fence.proxy.alias")
+            isa::visit_effects(step, *this);
         if (!of_map_) return;
         std::erase_if(events, [](const Event& event) { return event.does == Does::fence; });
         accesses.clear();
@@ -112,6 +93,7 @@ class Listener final : public isa::Effects {
         out.memory = memory_of(access.space);
         out.bytes = bytes_of(access);
         out.line = step_.where.line;
+        if (access.address != nullptr) out.base = values_.base_of(*access.address);
         // An atomic reads and writes.
         if (accesses.empty() || accesses.back().does != Does::atomic || out.does != Does::atomic)
             accesses.push_back(out);
@@ -124,7 +106,9 @@ class Listener final : public isa::Effects {
     void change_map() override { of_map_ = true; }
     void release_map() override { of_map_ = true; }
     void acquire_map() override { of_map_ = true; }
-    void proxy_fence(std::optional<isa::Space>) override { add(Does::proxy_fence); }
+    void proxy_fence(std::optional<isa::Space> space) override {
+        add(Does::proxy_fence, space == isa::Space::global ? 1 : Event::any);
+    }
     void order_registers() override {
         add(Does::order_registers), orders.push_back(events.back()), events.pop_back();
     }
@@ -174,13 +158,18 @@ class Listener final : public isa::Effects {
     const Step& step_;
     bool of_map_ = false;
     const std::map<std::uint32_t, std::int64_t>& known_;
+    const ProgramValues& values_;
 };
 
 /// Makes the graph, block by block.
 class ProgramEvents {
   public:
     ProgramEvents(const Program& program, const Peculiarities& of)
-        : program_(program), of_(of), known_(constants(program)), read_(read_registers(program)) {}
+        : program_(program),
+          of_(of),
+          known_(constants(program, false)),
+          values_(program),
+          read_(read_registers(program)) {}
 
     Asked make() {
         EventGraph& graph = out_.graph;
@@ -193,7 +182,7 @@ class ProgramEvents {
         for (std::uint32_t i = 0; i < blocks.size(); ++i) {
             std::uint32_t at = begins_[i];
             block_ = i;
-            for (const Step& step : blocks[i].steps) at = add(step, at);
+            for (const Step& step : blocks[i].steps) at = add(step, at), note_writes(step);
             mark(blocks[i].where.line);
             if (blocks[i].end == BasicBlock::End::exit) fine_.next[at].push_back(exit);
             blocks[i].for_each_successor([&](BlockId to, int) { fine_.next[at].push_back(begins_[to]); });
@@ -217,11 +206,15 @@ class ProgramEvents {
     std::uint32_t add(const Step& step, std::uint32_t at) {
         mark(step.where.line);
         ++number_;
-        // What is never executed is no duty.
-        if (const auto guard = step.guard ? known_.find(step.guard.id) : known_.end();
-            guard != known_.end() && (guard->second != 0) == step.guard_negated)
-            return at;
-        const Listener listener(step, known_);
+        // What is never executed is no duty; without optimisation it is there.
+        const auto guard = step.guard ? known_.find(step.guard.id) : known_.end();
+        const bool never = guard != known_.end() && (guard->second != 0) == step.guard_negated;
+        Listener listener(step, known_, values_);
+        if (never) {
+            listener.accesses.clear();
+            for (Event& event : listener.events) event.never = true;
+        }
+        note_line(step, listener);
         if (isa::is_opaque(*step.op) && &*step.op == &isa::opaque(isa::Reach::anything) && out_.opaque++ == 0)
             out_.first_opaque = step.where.line;
         if (!listener.accesses.empty()) {
@@ -231,6 +224,8 @@ class ProgramEvents {
         }
         for (Access access : listener.accesses) {
             access.block = block_;
+            access.guard = guard_of(step);
+            access.guard_may_fail = guard_may_fail(step);
             if (access.does == Does::load) access.used = all_read(step);
             out_.accesses.push_back(access);
             access_nodes_.push_back({at});
@@ -252,7 +247,9 @@ class ProgramEvents {
             if (event.does == Does::set_registers && of_.ignores_setmaxnreg) continue;
             const auto id = static_cast<EventId>(out_.graph.events.size());
             out_.graph.events.push_back(placed(event, step));
-            const bool optional = (event.does == Does::cluster_arrive && of_.without_cluster) ||
+            const bool unread = event.does == Does::product && !any_read(step.operands.at(0));
+            out_.graph.events.back().unread = unread;
+            const bool optional = unread || (event.does == Does::cluster_arrive && of_.without_cluster) ||
                                   (event.does == Does::mbarrier_expect &&
                                    std::ranges::find(of_.merged, event.line) != of_.merged.end());
             at = link(at, fine_.add(id), static_cast<bool>(step.guard) || optional);
@@ -260,11 +257,39 @@ class ProgramEvents {
         return at;
     }
 
+    /// Machine code names lines: steps of one line cannot be told apart.
+    void note_line(const Step& step, const Listener& listener) {
+        if (listener.events.empty() && listener.waits.empty() && listener.orders.empty() &&
+            listener.accesses.empty() && !commits(step))
+            return;
+        if (!lines_.insert(step.where.line).second && out_.shared_line == 0)
+            out_.shared_line = step.where.line;
+    }
+
+    /// One value of a predicate has one number; 0: no guard.
+    std::uint64_t guard_of(const Step& step) const {
+        if (!step.guard) return 0;
+        const auto written = writes_.find(step.guard.id);
+        const std::uint64_t times = written == writes_.end() ? 0 : written->second;
+        return times << 33 | std::uint64_t{step.guard.id} << 1 | (step.guard_negated ? 1 : 0);
+    }
+
+    bool guard_may_fail(const Step& step) const {
+        return step.guard && values_.may_never_hold(step.guard, step.guard_negated);
+    }
+
+    void note_writes(const Step& step) {
+        for (std::size_t i = 0; i < step.operands.size() && i < step.op->operands.size(); ++i)
+            if (step.op->operands[i].access != isa::Access::in && step.operands[i].kind == Operand::Kind::reg)
+                ++writes_[step.operands[i].reg.id];
+    }
+
     Event placed(Event event, const Step& step) const {
         event.number = number_;
         event.block = block_;
         event.guarded = static_cast<bool>(step.guard);
-        event.guard = event.guarded ? 2 * std::uint64_t{step.guard.id} + (step.guard_negated ? 1 : 0) : 0;
+        event.guard = guard_of(step);
+        event.guard_may_fail = guard_may_fail(step);
         return event;
     }
 
@@ -275,6 +300,10 @@ class ProgramEvents {
         fine_.next[node].push_back(behind);
         if (optional) fine_.next[at].push_back(behind);
         return behind;
+    }
+
+    bool any_read(const Operand& accumulators) const {
+        return std::ranges::any_of(accumulators.list, [&](Reg reg) { return read_.contains(reg.id); });
     }
 
     bool all_read(const Step& step) const {
@@ -364,7 +393,10 @@ class ProgramEvents {
     const Program& program_;
     const Peculiarities& of_;
     std::map<std::uint32_t, std::int64_t> known_;
+    ProgramValues values_;
     std::set<std::uint32_t> read_;
+    std::map<std::uint32_t, std::uint64_t> writes_;  ///< of registers, so far in the text
+    std::set<int> lines_;                            ///< of steps that are compared
     Asked out_;
     Fine fine_;
     std::vector<std::vector<std::uint32_t>> access_nodes_;

@@ -73,6 +73,7 @@ constexpr std::array records{
     Record{"SYNCS.PHASECHK", mbarrier_test, nothing, shared},
     Record{"UBLKCP", bulk_load, nothing, shared},
     Record{"UBLKCP.G.S", bulk_store, nothing, shared},
+    Record{"UBLKCP.S.S", bulk_store, nothing, shared},
     Record{"UBLKRED", bulk_store, nothing, shared},
     Record{"UCGABAR_ARV", cluster_arrive, nothing},
     Record{"UCGABAR_WAIT", cluster_wait, nothing},

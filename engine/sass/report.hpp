@@ -42,6 +42,9 @@ void check_serialised(const Function& function, const Graph& graph, const Asked&
 /// Accesses to memory: WG-SASS-07.
 void check_accesses(const Function& function, const Asked& asked, const Done& done, const Inclusion& found,
                     Report& report);
+/// Whether machine code has something that this guard of the program decides: then the assembler has not
+/// found that it never holds.
+bool holds_somewhere(const Asked& asked, const Done& done, const Inclusion& found, std::uint64_t guard);
 /// Spills: WG-SASS-09.
 void check_spills(const Function& function, const Graph& graph, const Asked& asked, Report& report);
 

@@ -80,7 +80,7 @@ exits 2
 head -c 3000 hello_wgmma.sass > cut.sass
 run sass --brief hello_wgmma.ptx cut.sass
 exits 1
-err_has 'WG-SASS-05'
+err_has 'cut.sass ends in the middle of hello_wgmma'
 
 # The programs of the toolkit.
 unset WGRUN_CUDA

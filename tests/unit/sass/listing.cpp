@@ -93,3 +93,15 @@ TEST_CASE("records are found by the longest part of a mnemonic") {
     CHECK(record_of("FFMA").writes == Writes::first);
     CHECK(record_of("").does == Does::other);
 }
+
+TEST_CASE("a text that was cut") {
+    const auto cut = [](const std::string& code) {
+        return is_cut(read_listing(".text.f:\n" + code).functions.at(0));
+    };
+    CHECK_FALSE(cut("/*0000*/ EXIT;\n"));
+    CHECK_FALSE(cut("/*0000*/ EXIT;\n.L_x_0:\n/*0010*/ BRA `(.L_x_0);\n/*0020*/ NOP;\n"));
+    CHECK(cut(""));
+    CHECK(cut("/*0000*/ MOV R1, R2;\n"));
+    CHECK(cut("/*0000*/ @P0 EXIT;\n"));
+    CHECK(cut("/*0000*/ @P0 BRA `(.L_x_1);\n/*0010*/ EXIT;\n"));
+}
