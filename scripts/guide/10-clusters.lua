@@ -1,4 +1,4 @@
--- Step 10 of the guide (docs/guide/10-clusters.md): the CTAs of a cluster share a vector by multicast, and exchange sums
+-- Step 10 of the guide (docs/guide/10-clusters.md): the CTAs of a cluster share a vector by multicast and exchange sums
 -- through distributed shared memory. Y is each row's product with the vector, over the sum of the cluster's products.
 --   wgrun scripts/guide/10-clusters.lua
 local wg = require "wgrun"
