@@ -28,6 +28,12 @@ cp "$build"/dist/wgrun-*-Linux.tar.gz "$build"/dist/wgrun_*.deb "$out/"
 "$here/wheel.sh" "$build/portable" "$out" "$tools/bin/python3"
 "$here/sdist.sh" "$out/sdist" "$tools/bin/python3"
 sed "s/dev-1/$version-1/; s|file://\.|wgrun-$version.tar.gz|" rockspecs/wgrun-dev-1.rockspec > "$out/wgrun-$version-1.rockspec"
+# Recipes for other package managers, with the hash of the archive of the sources.
+hash=$(sha256sum "$out/wgrun-$version.tar.gz" | cut -d " " -f 1)
+mkdir "$out/conda" "$out/spack"
+sed "s/version: \"0\"/version: \"$version\"/; s/sha256: \"0*\"/sha256: $hash/" packaging/conda/recipe.yaml > "$out/conda/recipe.yaml"
+sed "s/version(\"0\", sha256=\"0*\"/version(\"$version\", sha256=\"$hash\"/; s|file:///ARCHIVE|file:///wgrun-$version.tar.gz|" \
+    packaging/spack/package.py > "$out/spack/package.py"
 "$tools/bin/python3" "$here/sbom.py" "$version" "$out/wgrun-$version.cdx.json"
 
 # What has changed, for the page of the release.

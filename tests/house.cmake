@@ -311,4 +311,15 @@ foreach(file IN LISTS named)
     endforeach()
 endforeach()
 
+# The owner of an action can move its tags: workflows name commits.
+file(GLOB workflows RELATIVE ${ROOT} ${ROOT}/.github/workflows/*.yml ${ROOT}/action.yml)
+foreach(file IN LISTS workflows)
+    file(STRINGS ${ROOT}/${file} lines REGEX "uses:")
+    foreach(line IN LISTS lines)
+        if(NOT line MATCHES "@[0-9a-f]+ # v[0-9.]+$")
+            message(SEND_ERROR "house: ${file}: an action without the hash of its commit: ${line}")
+        endif()
+    endforeach()
+endforeach()
+
 message(STATUS "house: ${files} files of ${count} modules follow the arrows")
