@@ -1,6 +1,7 @@
 """wgrun.torch beside PyTorch in binary64: results, gradients, shapes without a run, what is refused. On a GPU where there is
 one, else on the simulator, with small tensors."""
 
+import itertools
 import math
 import sys
 import tempfile
@@ -229,6 +230,55 @@ class Attention(Case):
         with torch.autograd.forward_ad.dual_level():
             with self.assertRaisesRegex(NotImplementedError, "forward-mode"):
                 wt.linear(torch.autograd.forward_ad.make_dual(a, tangent), b)
+
+    def test_transforms_of_torch_func(self):
+        a, b, c = (torch.randn(2, 16, 64, device=DEVICE, dtype=torch.bfloat16) for _ in range(3))
+        bias = torch.randn(2, 16, device=DEVICE, dtype=torch.bfloat16)
+        reference = torch.nn.functional.linear
+
+        def loss(linear):
+            return lambda weight, x, bias: (linear(x, weight, bias).double() ** 2).sum()
+
+        whole = (b[0].double(), a[0].double(), bias[0].double())
+        for got, want in zip(torch.func.grad(loss(wt.linear), (0, 1, 2))(b[0], a[0], bias[0]),
+                             torch.func.grad(loss(reference), (0, 1, 2))(*whole)):
+            self.near(got, want, 0.02)
+        for dims in itertools.product((0, None), repeat=3):
+            if dims == (None, None, None):
+                continue
+            given = [t if dim == 0 else t[0] for t, dim in zip((b, a, bias), dims)]
+            doubles = [t.double() for t in given]
+            with self.subTest(dims):
+                self.near(torch.func.vmap(lambda w, x, s: wt.linear(x, w, s), dims)(*given),
+                          torch.func.vmap(lambda w, x, s: reference(x, w, s), dims)(*doubles))
+                self.near(torch.func.vmap(torch.func.grad(loss(wt.linear)), dims)(*given),
+                          torch.func.vmap(torch.func.grad(loss(reference)), dims)(*doubles), 0.02)
+
+                def outer(linear):
+                    return lambda *each: torch.func.vmap(loss(linear), dims)(*each).sum()
+
+                self.near(torch.func.grad(outer(wt.linear))(*given), torch.func.grad(outer(reference))(*doubles), 0.02)
+        self.near(torch.func.vmap(wt.matmul)(a, c.mT), a.double() @ c.double().mT)
+        q, k, v = (t.transpose(1, 2) for t in self.tensors(1, 32, 32, 2, 2, 64, grad=False))
+        one = torch.func.grad(lambda q: wt.attention(q, k, v, is_causal=True).double().square().sum())(q)
+        self.near(one, torch.func.grad(lambda q: torch.nn.functional.scaled_dot_product_attention(
+            q, k.double(), v.double(), is_causal=True).square().sum())(q.double()), 0.02)
+
+    def test_autocast(self):
+        a, b = (torch.randn(16, 64, device=DEVICE) for _ in range(2))
+        q = torch.randn(1, 2, 32, 64, device=DEVICE)
+        with self.assertRaisesRegex(ValueError, "float32"):
+            wt.linear(a, b)
+        weight = b.clone().requires_grad_()
+        with torch.autocast(DEVICE, dtype=torch.bfloat16):
+            for got, want in ((wt.linear(a, b, a[:, 0]), torch.nn.functional.linear(a, b, a[:, 0])), (wt.matmul(a, b.mT), a @ b.mT),
+                              (wt.attention(q, q, q, torch.zeros(32, 32, device=DEVICE)), torch.nn.functional.scaled_dot_product_attention(q, q, q))):
+                self.assertEqual(got.dtype, want.dtype)
+                self.near(got, want.double())
+            wt.linear(a, weight).sum().backward()
+        self.assertEqual(weight.grad.dtype, torch.float32)
+        with torch.autocast(DEVICE, dtype=torch.bfloat16, enabled=False), self.assertRaisesRegex(ValueError, "float32"):
+            wt.linear(a, b)
 
     def test_other_tensors_go_by_the_dispatcher(self):
         a, b = (torch.randn(16, 64, device=DEVICE, dtype=torch.bfloat16) for _ in range(2))

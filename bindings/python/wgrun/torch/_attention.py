@@ -8,7 +8,7 @@ from typing import Any, Optional, Union
 import torch
 from torch import Tensor
 
-from ._made import DTYPES, dtype_of, launcher, missing, operation, ready, script, wrong
+from ._made import DTYPES, autocast, dtype_of, launcher, missing, operation, ready, script, wrong
 
 _DIMS = (64, 96, 128, 192, 256)
 
@@ -224,6 +224,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Ten
     gets no gradient. With is_causal query i sees the keys up to i, as PyTorch has it: where there
     are more keys than queries flash_attn_func has the last query see the last key."""
     _no("attention", dropout_p=dropout_p)
+    query, key, value, attn_mask = autocast(query, key, value, attn_mask)
     _check("attention", query, key, value, 4, 1)
     if query.shape[1] != key.shape[1] and not enable_gqa:
         wrong("attention", f"{query.shape[1]} heads of Q and {key.shape[1]} of K: enable_gqa=True")

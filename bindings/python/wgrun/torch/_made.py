@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, NoReturn
+from typing import Any, Callable, NoReturn, Optional
 
 import torch
 
@@ -28,13 +28,14 @@ class Operation:
         self.name, self._function = f"wgrun::{name}", function
         _LIBRARY.define(name + torch.library.infer_schema(function, mutates_args=()), tags=(torch.Tag.pt2_compliant_tag,))
         _LIBRARY.impl(name, function, "CompositeExplicitAutograd")
-        self._call = getattr(torch.ops.wgrun, name).default
+        self.dispatch = getattr(torch.ops.wgrun, name).default
+        self._transformed: Callable[..., Any] = self.dispatch
 
     def __call__(self, *arguments: Any) -> Any:
         """Goes by PyTorch's dispatcher where something there has to know of the call: gradients, a compiler, modes. Its way
         there takes longer than a small kernel."""
         if torch.compiler.is_compiling():
-            return self._call(*arguments)
+            return self.dispatch(*arguments)
         transforms = torch._C._functorch.get_interpreter_stack() or ()
         tensors = [argument for argument in arguments if isinstance(argument, torch.Tensor)]
         if (torch.autograd.forward_ad._current_level >= 0
@@ -47,13 +48,23 @@ class Operation:
         plain = plain and all(
             type(tensor) in _PLAIN and (tensor.is_cuda or tensor.is_cpu) and not (needs_gradients and tensor.requires_grad)
             and not tensor.is_neg() and not tensor._is_zerotensor() for tensor in tensors)
-        return self._function(*arguments) if plain else self._call(*arguments)
+        if plain:
+            return self._function(*arguments)
+        return self._transformed(*arguments) if transforms else self.dispatch(*arguments)
 
     def register_fake(self, function: Callable[..., Any]) -> None:
         torch.library.register_fake(self.name, function, lib=_LIBRARY)
 
     def register_autograd(self, gradients: Callable[..., Any], *, setup_context: Callable[..., Any]) -> None:
+        """gradients and setup_context: as torch.library.register_autograd takes them."""
         torch.library.register_autograd(self.name, gradients, setup_context=setup_context, lib=_LIBRARY)
+        # The transforms of torch.func do not take what torch.library makes of them.
+        members = {"forward": staticmethod(self.dispatch), "backward": staticmethod(gradients), "generate_vmap_rule": True,
+                   "setup_context": staticmethod(lambda ctx, inputs, output: setup_context(ctx, inputs, output))}
+        self._transformed = type(self.name, (torch.autograd.Function,), members).apply
+
+    def register_vmap(self, function: Callable[..., Any]) -> None:
+        torch.library.register_vmap(self.name, function, lib=_LIBRARY)
 
 
 def operation(name: str) -> Callable[[Callable[..., Any]], Operation]:
@@ -87,6 +98,16 @@ def wrong(what: str, why: str) -> NoReturn:
 
 def missing(what: str, why: str) -> NoReturn:
     raise NotImplementedError(f"{what}: {why}")
+
+
+def autocast(*tensors: Optional[torch.Tensor]) -> tuple[Any, ...]:
+    """The tensors as torch.autocast has an operator of its list of lower precision take them, which is all where it is off."""
+    kind = next(tensor.device.type for tensor in tensors if tensor is not None)
+    if kind not in ("cpu", "cuda") or not torch.is_autocast_enabled(kind):
+        return tensors
+    dtype = torch.get_autocast_dtype(kind)
+    return tuple(tensor.to(dtype) if tensor is not None and tensor.is_floating_point() and tensor.dtype != torch.float64 else tensor
+                 for tensor in tensors)
 
 
 def dtype_of(what: str, *tensors: torch.Tensor) -> str:

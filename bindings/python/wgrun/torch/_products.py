@@ -8,7 +8,7 @@ from typing import Any, Optional
 import torch
 from torch import Tensor
 
-from ._made import DTYPES, bucket, dtype_of, launcher, missing, operation, ready, wrong
+from ._made import DTYPES, autocast, bucket, dtype_of, launcher, missing, operation, ready, wrong
 
 
 _BIAS = ("epilogue", (("bias", "column"),))
@@ -81,6 +81,21 @@ def _mm_gradients(ctx: Any, d: Tensor) -> tuple[Optional[Tensor], ...]:
 _mm.register_autograd(_mm_gradients, setup_context=_mm_context)
 
 
+@_mm.register_vmap
+def _(info: Any, dims: tuple[Optional[int], ...], a: Tensor, b: Tensor, bias: Optional[Tensor]) -> tuple[Tensor, int]:
+    """Rows of all batches are one matrix's where they share b and the bias; else the products are a batch of bmm."""
+    of_a, of_b, of_bias = dims
+    if of_a is not None and of_b is None and of_bias is None:
+        a = a.movedim(of_a, 0)
+        return _mm.dispatch(a.flatten(0, 1), b, bias).unflatten(0, a.shape[:2]), 0
+    a, b = (tensor.expand(info.batch_size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
+            for tensor, dim in ((a, of_a), (b, of_b)))
+    d = _bmm.dispatch(a, b)
+    if bias is None:
+        return d, 0
+    return d + (bias.movedim(of_bias, 0).unsqueeze(1) if of_bias is not None else bias).to(d.dtype), 0
+
+
 def _flat(tensor: Tensor) -> Tensor:
     """Its rows, one below the other."""
     return tensor.reshape(math.prod(tensor.shape[:-1]), tensor.shape[-1])
@@ -88,6 +103,7 @@ def _flat(tensor: Tensor) -> Tensor:
 
 def linear(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
     """torch.nn.functional.linear: input @ weight.T + bias. bfloat16 or float16; sums are f32."""
+    input, weight, bias = autocast(input, weight, bias)
     dtype_of("linear", input, weight)
     if weight.dim() != 2 or input.dim() < 1 or input.shape[-1] != weight.shape[1]:
         wrong("linear", f"input {tuple(input.shape)} and weight {tuple(weight.shape)} do not fit: (..., K) and (N, K)")
@@ -144,6 +160,7 @@ _bmm.register_autograd(_bmm_gradients, setup_context=_bmm_context)
 
 def matmul(input: Tensor, other: Tensor) -> Tensor:
     """torch.matmul: vectors, matrices, and batches of them that broadcast. bfloat16 or float16; sums are f32."""
+    input, other = autocast(input, other)
     dtype_of("matmul", input, other)
     if input.dim() == 0 or other.dim() == 0:
         wrong("matmul", "both tensors need at least one dimension")
