@@ -38,7 +38,7 @@ struct Checked {
     bool explored = false;        ///< the script has run on the simulator
     std::vector<LookedAt> sizes;  ///< of kernels that declare sizes
     Coverage coverage;            ///< with `dynamic`, of all runs
-    Tried tried;                  ///< with `perf`
+    NeedlessOperations tried;     ///< with `perf`
     int code = Exit::ok;          ///< the reason why the script did not complete
     std::string traceback;
 

@@ -38,7 +38,7 @@ constexpr const char* exit_codes =
     "130 interrupted.";
 
 /// The arguments of the command line that CLI11 leaves as text.
-struct Words {
+struct TextOptions {
     std::string backend = "auto";
     std::string colour = "auto";
     std::string numerics = "exact";
@@ -51,7 +51,7 @@ struct Words {
     int multiprocessors = 0;  ///< 0: those of an H200
 };
 
-lua::Limits limits_of(const Words& words) {
+lua::Limits limits_of(const TextOptions& words) {
     constexpr std::uint64_t mebibyte = 1 << 20;
     lua::Limits limits = words.restricted ? lua::restricted_limits() : lua::Limits();
     if (words.memory) limits.memory = *words.memory * mebibyte;
@@ -65,13 +65,13 @@ lua::Limits limits_of(const Words& words) {
     return limits;
 }
 
-void add_colour_option(CLI::App& app, Words& words) {
+void add_colour_option(CLI::App& app, TextOptions& words) {
     app.add_option("--color", words.colour, "Colour findings and pictures")
         ->check(Choice({"auto", "always", "never"}))
         ->capture_default_str();
 }
 
-void add_limit_options(CLI::App& app, Words& words) {
+void add_limit_options(CLI::App& app, TextOptions& words) {
     constexpr std::uint64_t most = std::uint64_t{1} << 40;
     constexpr double most_seconds = 1e9;
     constexpr const char* group = "Limits of scripts (docs/sandbox.md; 0: none)";
@@ -104,7 +104,7 @@ void add_limit_options(CLI::App& app, Words& words) {
         ->check(CLI::Range(1, most_multiprocessors));
 }
 
-void add_script_options(CLI::App& app, Request& request, Words& words) {
+void add_script_options(CLI::App& app, Request& request, TextOptions& words) {
     app.add_option("--backend", words.backend, "Back end that runs kernels")
         ->check(Choice({"auto", "gpu", "gpu-cuda", "sim"}))
         ->capture_default_str();
@@ -134,7 +134,7 @@ struct Declared {
     Command::Run run;
 };
 
-std::vector<Declared> declare_commands(CLI::App& app, Request& request, Words& words) {
+std::vector<Declared> declare_commands(CLI::App& app, Request& request, TextOptions& words) {
     std::vector<Declared> out;
     for (const Command* command : commands) {
         CLI::App& here = *app.add_subcommand(command->name, command->summary);
@@ -296,7 +296,7 @@ int dispatch(int argc, char** argv) {
         return dispatch(argc, of_command.data());
     }
     Request request;
-    Words words;
+    TextOptions words;
     CLI::App app("wgrun: an assembler and checker for Hopper tensor-core kernels, scripted in Lua", "wgrun");
     app.footer(fmt::format("{}\n{}", footer, exit_codes));
     app.set_version_flag("--version", fmt::format("wgrun {}, {}", version_and_commit(), LUA_RELEASE));

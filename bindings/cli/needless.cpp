@@ -40,7 +40,7 @@ void body(lua_State* L, const Request& request, Outcome& outcome, void* context_
 }
 
 /// Once through all launches. Says in `out` why the script did not run through.
-void pass(const Request& request, Context& context, Tried& out) {
+void pass(const Request& request, Context& context, NeedlessOperations& out) {
     Request run = request;
     run.backend = Backend::sim;
     run.keep_warnings = true;
@@ -64,13 +64,13 @@ void pass(const Request& request, Context& context, Tried& out) {
 }  // namespace
 }  // namespace needless_detail
 
-Tried try_without(const Request& request, int seeds) {
+NeedlessOperations try_without(const Request& request, int seeds) {
     using namespace needless_detail;
     const Progress progress(Progress::Is::around, "without barriers, fences and waits");
     const Silence silence;
     Context context;
     context.seeds = seeds;
-    Tried out;
+    NeedlessOperations out;
     pass(request, context, out);
     context.pass = Needless::Pass::together;
     if (out.not_tried.empty() && std::ranges::any_of(context.kernels, &Needless::any))

@@ -8,8 +8,8 @@
 
 namespace wgrun::cli {
 
-/// What the launches have shown.
-struct Tried {
+/// What the launches without them have shown.
+struct NeedlessOperations {
     std::vector<Diagnostic> remarks;     ///< WG-PERF-07
     std::vector<std::string> summaries;  ///< a line for each kernel that was launched
     std::string not_tried;               ///< why, where the script does not run through
@@ -18,6 +18,6 @@ struct Tried {
 
 /// Runs the script on the simulator, its kernels also with the edge sizes that it declares, and tries each
 /// launch with `seeds` schedules.
-Tried try_without(const Request& request, int seeds);
+NeedlessOperations try_without(const Request& request, int seeds);
 
 }  // namespace wgrun::cli

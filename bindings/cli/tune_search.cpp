@@ -20,9 +20,9 @@ using Clock = TuneWorker::Clock;
 
 constexpr double unknown = std::numeric_limits<double>::infinity();
 
-class Search {
+class Tuner {
   public:
-    Search(const Tuning& tuning, const std::vector<std::size_t>& which, const SearchOptions& options,
+    Tuner(const Tuning& tuning, const std::vector<std::size_t>& which, const SearchOptions& options,
            RecordFile& records)
         : tuning_(tuning),
           options_(options),
@@ -286,7 +286,7 @@ std::vector<std::size_t> shard_of(const Tuning& tuning, int shard, int shards) {
 
 std::vector<Tried> search(const Tuning& tuning, const std::vector<std::size_t>& which,
                           const SearchOptions& options, RecordFile& records) {
-    return Search(tuning, which, options, records).run();
+    return Tuner(tuning, which, options, records).run();
 }
 
 }  // namespace wgrun::cli
