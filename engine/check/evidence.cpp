@@ -218,6 +218,7 @@ Evidence evidence_of(const Program& program, std::span<const Diagnostic> finding
             GlobalMemoryProof proof = prove_global_memory(outline, what.budget, gaps, grid);
             out.numbers.insert(proof.numbers.begin(), proof.numbers.end());
             out.extents = std::move(proof.extents);
+            out.limits = std::move(proof.limits);
             if (!program.grid()) out.flat = std::move(proof.flat);
         }
     }
@@ -278,10 +279,14 @@ std::vector<Verdict> verdicts(std::span<const Diagnostic> findings, const Eviden
     std::vector<Verdict> out = verdicts(refuting, evidence.gaps, evidence.domain);
     for (Verdict& verdict : out) {
         if (verdict.kind != Verdict::Kind::proved) continue;
+        std::vector<std::string> where;
         if (verdict.property == Property::global_races && !evidence.flat.empty())
-            verdict.domain += fmt::format(" where {} = 1", fmt::join(evidence.flat, " = "));
+            where.push_back(fmt::format("{} = 1", fmt::join(evidence.flat, " = ")));
         if (verdict.property == Property::bounds && !evidence.extents.empty())
-            verdict.domain += fmt::format(" where {}", evidence.extents);
+            where.push_back(evidence.extents);
+        if (verdict.property == Property::global_races || verdict.property == Property::bounds)
+            std::ranges::copy(evidence.limits, std::back_inserter(where));
+        if (!where.empty()) verdict.domain += fmt::format(" where {}", fmt::join(where, ", "));
         if (const auto its = evidence.assumed.find(verdict.property); its != evidence.assumed.end())
             verdict.assumption = fmt::format("{}", fmt::join(its->second, ", and "));
     }

@@ -14,10 +14,11 @@
 namespace wgrun::check {
 
 struct Evidence {
-    std::vector<Gap> gaps;          ///< of each property at most one
-    std::set<std::string> numbers;  ///< the others are proved for launches where these are at least 1
-    std::set<std::string> flat;     ///< of global races: the dimensions of the grid that have one CTA
-    std::string extents;            ///< what a launch has to keep, besides, for bounds; empty: nothing
+    std::vector<Gap> gaps;            ///< of each property at most one
+    std::set<std::string> numbers;    ///< the others are proved for launches where these are at least 1
+    std::set<std::string> flat;       ///< of global races: the dimensions of the grid that have one CTA
+    std::string extents;              ///< what a launch has to keep, besides, for bounds; empty: nothing
+    std::vector<std::string> limits;  ///< of its numbers, for global races and bounds
     /// What the proof of a property takes for granted of what launches give, in words.
     std::map<Property, std::set<std::string>> assumed;
     bool of_grid = false;              ///< they are proved for the grid alone that is given

@@ -10,6 +10,7 @@
 #include "check/symbolic/apart.hpp"
 #include "check/symbolic/extents.hpp"
 #include "check/symbolic/groups.hpp"
+#include "check/symbolic/limits.hpp"
 
 namespace wgrun::check {
 namespace {
@@ -103,6 +104,9 @@ class GlobalMemory {
         races();
         out.extents = bounds();
         out.flat = std::move(flat_);
+        out.limits = limits(solver_, accesses_, [this](const std::vector<Formula>& conditions) {
+            return inequalities_.under(conditions);
+        });
         std::set<int> pointers;
         for (const Access& access : accesses_.list) pointers.insert(access.param);
         for (const auto& [atom, index] : accesses_.params)

@@ -17,6 +17,8 @@ struct GlobalMemoryProof {
     std::vector<std::string> numbers;  ///< parameters that are taken to be at least 1
     std::set<std::string> flat;        ///< dimensions of the grid that have one CTA: "nctaid.z"
     std::string extents;  ///< what a launch has to keep for bounds: "d holds 4 * m * n bytes"; empty: nothing
+    std::vector<std::string>
+        limits;  ///< of the launch's numbers, so that addresses do not wrap around: "n <= 33554432"
 };
 
 /// Adds to `gaps` what is not proved of races and bounds. grid: the only one, where that is given.

@@ -1,6 +1,8 @@
 #include "check/symbolic/accesses.hpp"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "check/symbolic/touches.hpp"
@@ -48,6 +50,9 @@ class Walk {
             for (const Step& step : graph_.blocks()[block].steps) {
                 if (recording_) record(step, loop);
                 terms_.execute(step);
+                const auto narrow = terms_.taken_narrow();
+                if (recording_)
+                    for (const auto& [number, most] : narrow) record_narrow(step.where, number, most);
             }
             const BasicBlock& at = graph_.blocks()[block];
             branches_[block].reset();
@@ -256,6 +261,12 @@ class Walk {
         out_.list.push_back(std::move(access));
     }
 
+    void record_narrow(Where where, const Polynomial& number, std::int64_t most) {
+        const std::vector<Formula>& conditions = conditions_[current_];
+        if (narrow_.emplace(number, most, conditions).second)
+            out_.narrow.push_back({where, settled(number, conditions), most, conditions});
+    }
+
     std::vector<Formula> conditions_of(const Step& step) {
         std::vector<Formula> out = conditions_[current_];
         if (const Formula guard = terms_.guard(step); guard != Atoms::yes) out.push_back(guard);
@@ -341,6 +352,7 @@ class Walk {
     std::vector<std::optional<Formula>> branches_;  ///< when its end leads to `taken`
     std::vector<std::vector<Formula>> conditions_;  ///< of which threads come there
     std::vector<std::optional<Formula>> repeated_;  ///< what holds at the beginning of a turn
+    std::set<std::tuple<Polynomial, std::int64_t, std::vector<Formula>>> narrow_;  ///< that were recorded
     bool recording_ = true;
     Block current_ = 0;
 };

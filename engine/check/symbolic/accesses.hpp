@@ -30,10 +30,19 @@ struct Access {
     std::vector<Atom> turns{};          ///< of the loops that it is in
 };
 
+/// A number of 32 bits that is taken not to be more than `most`, since nothing in the program bounds it.
+struct Narrow {
+    Where where;
+    Polynomial number;
+    std::int64_t most = 0;
+    std::vector<Formula> conditions{};  ///< under which it is computed; all hold
+};
+
 struct Accesses {
     Atoms atoms;
     std::vector<Access> list;
-    std::vector<Atom> places;  ///< tid and ctaid, of each dimension that has more than one
+    std::vector<Narrow> narrow;  ///< no two of the same number and conditions
+    std::vector<Atom> places;    ///< tid and ctaid, of each dimension that has more than one
     std::map<Atom, std::string>
         unread{};                 ///< places in the grid that the kernel does not ask for: "nctaid.y"
     std::map<Atom, int> params;   ///< the atoms of parameters

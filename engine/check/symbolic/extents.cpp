@@ -39,6 +39,9 @@ class Bound {
         return "";
     }
 
+    /// Of a number that is computed where the access would be.
+    std::optional<Polynomial> bound_of(const Polynomial& number) { return upper(number, 0); }
+
   private:
     bool not_below_0(const Polynomial& number) {
         return of_.atoms.least(number).value_or(-1) >= 0 || system_.implies_positive(number);
@@ -156,6 +159,16 @@ class Bound {
 };
 
 }  // namespace
+
+std::optional<Polynomial> upper_bound(const Solver& solver, Accesses& of, const Narrow& number,
+                                      std::vector<Polynomial> facts) try {
+    Access there;
+    there.conditions = number.conditions;
+    there.facts = std::move(facts);
+    return Bound(solver, of, there).bound_of(number.number);
+} catch (const TooLarge&) {
+    return std::nullopt;
+}
 
 std::string add_extent(const Solver& solver, Accesses& of, const Access& access, Extents& out) try {
     return Bound(solver, of, access).add_to(out);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,11 @@ struct Extents {
     /// "d holds 4 * m * n bytes, n is a multiple of 2"
     std::string text(const Atoms& atoms, const Program& program) const;
 };
+
+/// A bound of a number where it is computed, in terms of what is the same in all of a launch; nothing: none
+/// is known. facts: not below 0 there.
+std::optional<Polynomial> upper_bound(const Solver& solver, Accesses& of, const Narrow& number,
+                                      std::vector<Polynomial> facts);
 
 /// Adds what an access asks for. Returns why it is not known where it ends; empty: it is.
 std::string add_extent(const Solver& solver, Accesses& of, const Access& access, Extents& out);

@@ -192,6 +192,8 @@ void Terms::execute(const Step& step) {
         const bool is_truth = program_.registers()[reg.id].type == isa::Type::pred;
         if (is_truth ? !content.truth : !content.number) content = function(step, reg);
     }
+    for (const auto& [reg, content] : results)
+        if (content.number && slot(reg) != nullptr) note(*content.number, program_.registers()[reg.id].type);
     const Formula executed = guard(step);
     for (auto& [reg, content] : results) {
         if (slot(reg) == nullptr) continue;

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "check/symbolic/atoms.hpp"
@@ -45,6 +46,8 @@ class Terms final : public isa::Algebra {
     Content number_of(const Content& content, isa::Type type);
     /// Whether the number may lie outside of that range.
     bool wraps(const Polynomial& number, std::int64_t least, std::int64_t most) const;
+    /// Numbers of the last steps that were taken not to be more than what 32 bits hold; hands them over.
+    std::map<Polynomial, std::int64_t> taken_narrow() { return std::exchange(narrow_, {}); }
     /// Whether the step is executed.
     Formula guard(const Step& step);
     /// Some content of that register, which a loop or a branch decides.
@@ -60,7 +63,7 @@ class Terms final : public isa::Algebra {
     std::map<Atom, std::string> unread();
 
     isa::Term of(const Operand& operand) override;
-    isa::Term number(const Operand& operand, isa::Type type) override { return number(of(operand), type); }
+    isa::Term number(const Operand& operand, isa::Type type) override;
     isa::Term number(isa::Term a, isa::Type type) override;
     isa::Term constant(std::int64_t value) override { return give(Polynomial(value)); }
     isa::Term sum(isa::Term a, isa::Term b, std::int64_t times) override;
@@ -75,6 +78,8 @@ class Terms final : public isa::Algebra {
 
   private:
     const Polynomial* integer(isa::Term term) const;
+    /// The number is one of that type, which is taken to hold it; see taken_narrow().
+    void note(const Polynomial& number, isa::Type type);
     std::optional<Formula> truth(isa::Term term) const;
     isa::Term give(Content content);
     isa::Term give(Polynomial number) { return give(Content{std::move(number), {}}); }
@@ -111,7 +116,8 @@ class Terms final : public isa::Algebra {
     const Step* step_ = nullptr;
     std::map<const Step*, int> numbers_;  ///< of steps, in the order of their first execution
     std::vector<Content> terms_;          ///< of the current step
-    std::map<Atom, int> births_;          ///< in which loop an atom came up
+    std::map<Polynomial, std::int64_t> narrow_;
+    std::map<Atom, int> births_;  ///< in which loop an atom came up
     std::vector<Atom> places_;
     std::set<int> read_dims_;
     std::map<Atom, int> params_;

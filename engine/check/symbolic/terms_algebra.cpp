@@ -64,18 +64,55 @@ bool Terms::wraps(const Polynomial& number, std::int64_t least, std::int64_t mos
            });
 }
 
+namespace {
+
+/// The least and the greatest number of a type; unsigned ones of 64 bits may be differences.
+std::pair<std::int64_t, std::int64_t> range(isa::Type type, std::int64_t most) {
+    if (!isa::is_signed(type)) return {INT64_MIN, most};
+    if (isa::bits(type) < 64) most /= 2;
+    return {-most - 1, most};
+}
+
+}  // namespace
+
+void Terms::note(const Polynomial& number, isa::Type type) {
+    if (isa::is_float(type) || isa::bits(type) >= 64 || atoms_.most(number)) return;
+    const auto [least, most] = range(type, most_of(type));
+    if (!wraps(number, least, most)) narrow_.try_emplace(number, most);
+}
+
 Term Terms::number(Term a, isa::Type type) {
     const Polynomial* number = integer(a);
     if (number == nullptr || isa::is_float(type)) return Term::unknown;
-    const bool is_signed = isa::is_signed(type);
-    const std::int64_t most = is_signed && isa::bits(type) < 64 ? most_of(type) / 2 : most_of(type);
-    const std::int64_t least = is_signed ? -most - 1 : INT64_MIN;
     const Polynomial from = *number;
-    if (!wraps(from, least, most) && (is_signed || at_least(from, 0))) return a;
+    const auto [least, most] = range(type, most_of(type));
+    if (!wraps(from, least, most) && (isa::is_signed(type) || at_least(from, 0))) {
+        note(from, type);
+        return a;
+    }
     // What the low bits are, exactly.
     if (isa::bits(type) == 64) return Term::unknown;
-    if (!is_signed) return give(modulo(from, most + 1));
+    if (!isa::is_signed(type)) return give(modulo(from, most + 1));
     return give(modulo(from + Polynomial(most + 1), 2 * (most + 1)) - Polynomial(most + 1));
+}
+
+Term Terms::number(const Operand& operand, isa::Type type) {
+    const Term content = of(operand);
+    if (operand.kind != Operand::Kind::reg) return number(content, type);
+    // A register's number was judged where it was computed, by its type; that of a loop's counter in each
+    // turn.
+    const isa::Type its = program_.registers()[operand.reg.id].type;
+    const Polynomial* value = integer(content);
+    const bool counts = value != nullptr && std::ranges::any_of(value->atoms(), [&](Atom atom) {
+                            return atoms_[atom].kind == Definition::Kind::place && births_.contains(atom);
+                        });
+    const bool judged =
+        isa::bits(its) <= isa::bits(type) && (counts || !isa::is_signed(type) || isa::is_signed(its));
+    if (!judged) return number(content, type);
+    auto before = narrow_;
+    const Term out = number(content, type);
+    narrow_ = std::move(before);
+    return out;
 }
 
 Content Terms::number_of(const Content& content, isa::Type type) try {
