@@ -1,0 +1,112 @@
+-- The kernel of wg.delta_rule, the gated delta rule (Yang et al. 2024) in chunks of 64 tokens. With G the sum of g
+-- within a chunk, in a chunk that begins with the state S:
+--
+--   N = -tril(beta_i exp(G_i - G_j) k_i k_j, -1),  T = (I - N)^-1 diag(beta),  P = tril(scale exp(G_i - G_j) q_i k_j)
+--   X = V - diag(exp G) K S,  U = T X,  O = scale diag(exp G) Q S + P U,  S = exp(G_63) S + (diag(exp(G_63 - G)) K)^T U
+--
+-- Only X, U, O and S depend on the state. A CTA has 64 columns of V, of O and of the state of a head. One warpgroup
+-- passes over the chunks with the state in its registers (linear_attention/recurrence.lua); two others make T and P of
+-- chunks ahead of it in turns (linear_attention/preparation.lua); in the fourth, a thread copies Q, K and V, and a warp
+-- makes sums and exponentials of g (linear_attention/gates.lua).
+
+local wg = require "wgrun"
+local tensors = require "wgrun.attention.tensors"
+local division = require "wgrun.builder.division"
+local parameters = require "wgrun.builder.parameters"
+local gates = require "wgrun.linear_attention.gates"
+local preparation = require "wgrun.linear_attention.preparation"
+local recurrence = require "wgrun.linear_attention.recurrence"
+
+local module = {}
+
+local function produce(g)
+  local k, p, rings, buffers, at = g.k, g.p, g.rings, g.buffers, g.at
+  local load, place = tensors.loader(k, p), tensors.place(p)
+  local q, kk, v = k:address(buffers.q), k:address(buffers.k), k:address(buffers.v)
+  local keys, values = rings.keys:cursor(), rings.values:cursor()
+  local of_keys = { batch = at.batch, head = at.qk_head }
+  k:loop(at.chunks, function(chunk)
+    local row = at.start + (chunk << 6)
+    rings.keys:acquire(keys)
+    local barrier, offset = rings.keys:expect(keys, 2 * p.k.bytes), keys.stage * p.k.bytes
+    load(p.k, kk + offset, g.maps.K, of_keys, row, barrier)
+    load(p.k, q + offset, g.maps.Q, of_keys, row, barrier)
+    rings.keys:advance(keys)
+    rings.values:acquire(values)
+    barrier = rings.values:expect(values, p.v.bytes)
+    local where = place(at.column, at, row)
+    k["cp_async_bulk_tensor_" .. #where .. "d"](k, v + values.stage * p.v.bytes, g.maps.V, where, barrier)
+    rings.values:advance(values)
+  end)
+end
+
+-- Buffers in shared memory, and the rings over their stages.
+local function stages_of(k, p)
+  local function shared(name, tile, count) return k:shared { tile = tile, count = count, name = name } end
+  local triangular = wg.triangular()
+  return {
+    k = k:shared { bytes = p.stages * p.k.bytes, align = 1024, name = "K" }, -- read along either extent
+    q = shared("Q", p.k, p.stages), v = shared("V", p.v, p.v_stages),
+    t = shared("T", p.t, p.t_stages), p = shared("P", p.t, p.t_stages),
+    n = k:shared { bytes = p.preparers * triangular.bytes, align = 16, name = "N" },
+    o = k:shared { bytes = p.panel.bytes, align = p.panel.align, name = "O" },
+    gates = k:shared { bytes = p.stages * p.gates.bytes, align = 16, name = "gates" },
+  }, {
+    -- Q, K and the gates, from a thread and a warp; read by a preparing warpgroup and by the recurrence
+    keys = k:pipeline { stages = p.stages, producers = 2, arrivals = 8, name = "keys" },
+    values = k:pipeline { stages = p.v_stages, arrivals = 4, name = "values" },
+    prepared = k:pipeline { stages = p.t_stages, producers = 4, arrivals = 4, name = "prepared" },
+  }
+end
+
+-- What the CTA computes: batch, head, qk_head; column, the first one of V; start, the first token in the tensors;
+-- tokens, their number; chunks.
+local function tile_of(g)
+  local k, p, at = g.k, g.p, {}
+  local half = k:special "ctaid.x"
+  at.column, at.head, at.batch = half << 6, k:special "ctaid.y", k:special "ctaid.z"
+  at.qk_head = division.divided(k, at.head, p.heads // p.qk_heads)
+  if p.packed then
+    at.start, at.tokens = tensors.sequence(k, g.sizes.starts, at.batch)
+  else
+    at.start, at.tokens = k:mov(0, { type = "u32" }), g.sizes.tokens
+  end
+  at.chunks = (at.tokens + 63) >> 6
+  return at
+end
+
+--- The kernel of a plan (of plan.make), with these parameters; its CTAs are half of V, head, and sequence. While it is
+--- emitted it is a table `g`: k, p; maps and sizes, its parameters; buffers and rings; at, what the CTA computes.
+function module.make(p, list)
+  local kernel = wg.kernel(p.name, { threads = p.threads }, function(k)
+    local g = { k = k, p = p }
+    g.maps, g.sizes = parameters.declare(k, list)
+    g.buffers, g.rings = stages_of(k, p)
+    local thread = k:special "tid.x"
+    k:if_(thread:eq(0), function()
+      for _, name in ipairs { "Q", "K", "V", "O" } do k:prefetch_tensormap(g.maps[name]) end
+      for _, name in ipairs { "keys", "values", "prepared" } do g.rings[name]:init() end
+    end)
+    preparation.clear(g)
+    k:bar_sync(0)
+    g.at = tile_of(g)
+    local role = k:shfl_sync_idx_b32(thread >> 7, 0, 31)
+    k:if_(role:eq(0), function()
+      k:setmaxnreg_dec(p.registers.copies)
+      k:if_(thread:eq(0), function() produce(g) end)
+      k:if_((thread >> 5):eq(1), function() gates.emit(g) end)
+    end, function()
+      k:if_(role:eq(1), function()
+        k:setmaxnreg_inc(p.registers.recurrence)
+        recurrence.emit(g)
+      end, function()
+        k:setmaxnreg_dec(p.registers.preparation)
+        preparation.emit(g, role - 2)
+      end)
+    end)
+  end)
+  kernel:launch_rule { notes = parameters.notes(list) }
+  return kernel
+end
+
+return module

@@ -1,0 +1,146 @@
+-- What of a chunk does not depend on the state, by a warpgroup of wg.delta_rule's kernel: T and P, 64 x 64 elements of
+-- 16 bits each. The preparing warpgroups take chunks in turns.
+
+local wg = require "wgrun"
+local gates = require "wgrun.linear_attention.gates"
+local descriptors = require "wgrun.tile.descriptors"
+local elements = require "wgrun.tile.elements"
+local panels = require "wgrun.tile.panel"
+
+local module = {}
+
+--- Zeros in all of T and P: above the diagonal blocks nothing else is stored. All threads of the CTA execute it.
+function module.clear(g)
+  local k, p = g.k, g.p
+  local zeros = k:regs("b32", 4)
+  for i = 0, 3 do k:mov(zeros[i], 0) end
+  local mine = k:special "tid.x" << 4
+  for _, name in ipairs { "t", "p" } do
+    local to = k:address(g.buffers[name]) + mine
+    for offset = 0, p.t_stages * p.t.bytes - 1, 16 * p.threads do
+      k:st_shared_v4_b32(to, zeros, { offset = offset })
+    end
+  end
+  k:fence_proxy_async()
+end
+
+-- The products K K^T and Q K^T of a stage, a commit group.
+local function products(g, keys, queries)
+  local k, p = g.k, g.p
+  local q, kk = descriptors.view(k, g.buffers.q, p.k), descriptors.view(k, g.buffers.k, p.k)
+  return function(stage)
+    local of_q, of_k = q(stage), kk(stage)
+    k:wgmma_fence()
+    for _, one in ipairs { { keys, of_k }, { queries, of_q } } do
+      for step = 0, p.dim // 16 - 1 do
+        k:wgmma_mma_async(one[1], one[2](step), of_k(step), {
+          n = p.chunk, k = 16, d = "f32", a = p.dtype, b = p.dtype, trans_a = 0, trans_b = 0,
+          scale_d = step == 0 and 0 or 1,
+        })
+      end
+    end
+    k:wgmma_commit_group()
+  end
+end
+
+-- N and P of a chunk: the blocks of 16 x 16 elements up to the diagonal.
+local function triangles(g, me, keys, queries)
+  local k, p = g.k, g.p
+  local thread = k:special "tid.x"
+  local lane = thread & 31
+  local pair = (lane & 3) << 1 -- the thread's first column
+  local first_row = (me.warp << 4) + (lane >> 2)
+  local ahead = k:mov(first_row, { type = "s32" }) - k:mov(pair, { type = "s32" })
+  local to = me.matrix + first_row * (4 * me.line) + (pair << 2)
+  local base = k:address(g.buffers.p)
+  return function(stage_of_gates, stage)
+    local rows, columns = stage_of_gates + (first_row << 2), stage_of_gates + (pair << 2)
+    local sums, betas = {}, {}
+    for half = 0, 1 do
+      sums[half] = k:ld_shared_f32(rows, { offset = me.offsets.sum + 32 * half })
+      betas[half] = k:ld_shared_f32(rows, { offset = me.offsets.beta + 32 * half })
+    end
+    local pieces = panels.pieces(me.panel, base + stage * p.t.bytes, lane, me.warp)(0, 0)
+    local function element(r, of_column)
+      local half = r // 2 % 2
+      local visible = ahead:ge(8 * (r // 4) + r % 2 - 8 * half)
+      local decay = k:ex2_approx_ftz(k:selp(sums[half] - of_column, -math.huge, visible))
+      local n = k:neg(betas[half] * decay * keys[r])
+      k:mov(queries[r], decay * g.sizes.scale * queries[r])
+      return k:cvt_rna_tf32_f32(n)
+    end
+    for block = 0, 3 do
+      k:if_(me.warp:ge(block), function()
+        for eight = 2 * block, 2 * block + 1 do
+          local of_columns = k:regs("f32", 2)
+          k:ld_shared_v2_f32(of_columns, columns, { offset = me.offsets.sum + 32 * eight })
+          for half = 0, 1 do
+            local r = 4 * eight + 2 * half
+            local words = { element(r, of_columns[0]), element(r + 1, of_columns[1]) }
+            k:st_shared_v2_b32(to, words, { offset = 4 * (8 * half * me.line + 8 * eight) })
+          end
+        end
+        panels.write_piece(k, me.panel, pieces[block + 1], queries)
+      end)
+    end
+  end
+end
+
+-- Stores blocks of T = (I - N)^-1 diag(beta): each(i, j, block) as k:triangular_inverse calls it.
+local function storer(g, me, stage_of_gates, stage)
+  local k, p = g.k, g.p
+  local lane, convert = k:special "tid.x" & 31, elements.to_output[p.dtype]
+  local base = k:address(g.buffers.t, stage * p.t.bytes) + ((lane & 7) + ((lane >> 4) << 3)) * 128
+  local betas = stage_of_gates + ((lane >> 2) << 2)
+  return function(i, j, block)
+    local unit = ((lane >> 3 & 1) + 2 * j) ~ (lane & 7)
+    local factors, words = {}, {}
+    for half = 0, 1 do
+      factors[half] = k:ld_shared_f32(betas, { offset = me.offsets.beta + 64 * j + 32 * half })
+    end
+    for w = 0, 3 do
+      local factor = factors[w % 2]
+      words[w + 1] = convert(k, block[2 * w] * factor, block[2 * w + 1] * factor)
+    end
+    k:stmatrix_x4(base + (unit << 4), words, { trans = 1, offset = 16 * 128 * i })
+  end
+end
+
+--- The role of the preparing warpgroup `number`, a register.
+function module.emit(g, number)
+  local k, p, rings, at = g.k, g.p, g.rings, g.at
+  local thread, triangular = k:special "tid.x", wg.triangular()
+  local me = {
+    warp = k:shfl_sync_idx_b32(thread >> 5 & 3, 0, 31), line = triangular.line,
+    matrix = k:address(g.buffers.n, k:mul(number, triangular.bytes)), panel = wg.panel { dtype = p.dtype, n = p.chunk },
+  }
+  local stage_at
+  me.offsets, stage_at = gates.places(k, p, g.buffers.gates)
+  local lane, barrier = thread & 31, number + 1
+  local keys, queries = k:regs("f32", p.chunk // 2), k:regs("f32", p.chunk // 2)
+  local multiply, store_triangles = products(g, keys, queries), triangles(g, me, keys, queries)
+  local cursor, prepared = rings.keys:cursor(), rings.prepared:cursor()
+  rings.keys:skip(cursor, number)
+  rings.prepared:skip(prepared, number)
+
+  k:loop({ from = number, to = at.chunks, step = p.preparers }, function()
+    rings.keys:wait(cursor)
+    multiply(cursor.stage)
+    k:wgmma_wait_group(0)
+    local stage_of_gates = stage_at(cursor.stage)
+    rings.prepared:acquire(prepared)
+    k:bar_sync(barrier, { threads = 128 }) -- all warps have read the N of the chunk before
+    store_triangles(stage_of_gates, prepared.stage)
+    k:triangular_inverse {
+      matrix = me.matrix, barrier = barrier, each = storer(g, me, stage_of_gates, prepared.stage),
+    }
+    k:fence_proxy_async()
+    k:bar_warp_sync(0xFFFFFFFF)
+    k:mbarrier_arrive(rings.prepared:full_barrier(prepared), { guard = lane:eq(0) })
+    rings.keys:release(cursor, { lane = lane })
+    rings.keys:skip(cursor, p.preparers)
+    rings.prepared:skip(prepared, p.preparers)
+  end)
+end
+
+return module

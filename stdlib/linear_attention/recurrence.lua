@@ -1,0 +1,133 @@
+-- The warpgroup of wg.delta_rule's kernel that has the state: S^T, 64 columns of V by 128 of K, in its accumulators. All
+-- its products are transposed, so that the state and what comes of it are operands A in registers:
+--
+--   tensor cores   (K S)^T  (Q S)^T      U^T = X^T T^T         S^T += U^T K   O^T += U^T P^T
+--   CUDA cores              X^T = V^T - decay (K S)^T    decays       the state as 16 bits   O to memory
+
+local gates = require "wgrun.linear_attention.gates"
+local output = require "wgrun.linear_attention.output"
+local state = require "wgrun.linear_attention.state"
+local descriptors = require "wgrun.tile.descriptors"
+local elements = require "wgrun.tile.elements"
+
+local module = {}
+
+-- Products of operands A in registers, each a commit group: rows, whose B has K along its lines, as tile; columns,
+-- whose B is K read along the tokens.
+local function products(k, p, buffers)
+  local function multiply(acc, words, at, form)
+    k:wgmma_fence()
+    for step = 0, #words // 4 - 1 do
+      k:wgmma_mma_async(acc, words:slice(4 * step, 4), at(step), {
+        n = form.n, k = 16, d = "f32", a = p.dtype, b = p.dtype, trans_b = form.trans_b,
+        scale_d = step == 0 and form.scale_d or 1,
+      })
+    end
+    k:wgmma_commit_group()
+  end
+  local function rows(buffer, tile)
+    local at = descriptors.view(k, buffer, tile)
+    return function(acc, words, stage, scale_d)
+      multiply(acc, words, at(stage), { n = p.chunk, trans_b = 0, scale_d = scale_d })
+    end
+  end
+  local out = { k = rows(buffers.k, p.k), q = rows(buffers.q, p.k), t = rows(buffers.t, p.t), p = rows(buffers.p, p.t) }
+  local along_tokens = descriptors.view(k, buffers.k, p.k_columns)
+  function out.update(acc, words, stage)
+    multiply(acc, words, along_tokens(stage), { n = p.dim, trans_b = 1, scale_d = 1 })
+  end
+  return out
+end
+
+-- V^T of a stage as it lies in accumulators, two tokens a register: lane i of a warp points ldmatrix to token i % 8 of
+-- eight, and to one of the two units of the warp's 16 columns; the upper half of the lanes to the next eight tokens.
+local function value_loader(k, p, buffer)
+  local thread = k:special "tid.x"
+  local lane = thread & 31
+  local unit = ((thread >> 5 & 3) << 1) + (lane >> 3 & 1)
+  local base = k:address(buffer) + ((lane & 7) + ((lane >> 4) << 3)) * 128 + ((unit ~ (lane & 7)) << 4)
+  return function(stage)
+    local words, from = k:regs("b32", p.chunk // 4), base + stage * p.v.bytes
+    for sixteen = 0, p.chunk // 16 - 1 do
+      k:ldmatrix_x4(words:slice(4 * sixteen, 4), from, { trans = 1, offset = sixteen * 16 * 128 })
+    end
+    return words
+  end
+end
+
+--- The role of the warpgroup.
+function module.emit(g)
+  local k, p, rings, at = g.k, g.p, g.rings, g.at
+  local thread = k:special "tid.x"
+  local lane = thread & 31
+  local convert, split = elements.to_output[p.dtype], elements.from_output[p.dtype]
+  local offsets, stage_at = gates.places(k, p, g.buffers.gates)
+  local multiply, load_values = products(k, p, g.buffers), value_loader(k, p, g.buffers.v)
+  local keys, values, prepared = rings.keys:cursor(), rings.values:cursor(), rings.prepared:cursor()
+
+  local s, s16 = k:regs("f32", p.dim // 2), k:regs("b32", p.dim // 4)
+  local u, o = k:regs("f32", p.chunk // 2), k:regs("f32", p.chunk // 2)
+  local x16, u16, update16 = k:regs("b32", p.chunk // 4), k:regs("b32", p.chunk // 4), k:regs("b32", p.chunk // 4)
+  local function pack(words, of)
+    for i = 0, #words - 1 do k:mov(words[i], convert(k, of(2 * i), of(2 * i + 1))) end
+  end
+  local function pack_state() pack(s16, function(r) return s[r] end) end
+  -- The values of an array of gates for the thread's columns of accumulators, which are tokens.
+  local function columns(name, stage_of_gates)
+    local from, out = stage_of_gates + ((lane & 3) << 3), k:regs("f32", p.chunk // 4)
+    for eight = 0, p.chunk // 8 - 1 do
+      k:ld_shared_v2_f32(out:slice(2 * eight, 2), from, { offset = offsets[name] + 32 * eight })
+    end
+    return function(r) return out[r // 4 * 2 + r % 2] end
+  end
+  local store = output.emit(g)
+
+  state.load(g, s)
+  pack_state()
+  k:loop(at.chunks, function(chunk)
+    rings.keys:wait(keys)
+    local stage_of_gates = stage_at(keys.stage)
+    multiply.k(u, s16, keys.stage, 0)
+    k:wgmma_wait_group(1)
+    k:if_(chunk:gt(0), function()
+      rings.prepared:release(prepared, { lane = lane })
+      rings.prepared:advance(prepared)
+      store(o, chunk - 1)
+    end)
+    multiply.q(o, s16, keys.stage, 0)
+    local decay = columns("decay", stage_of_gates)
+    rings.values:wait(values)
+    local v16 = load_values(values.stage)
+    k:fence_proxy_async() -- before the copy that overwrites what was read
+    k:bar_warp_sync(0xFFFFFFFF)
+    rings.values:release(values, { lane = lane })
+    rings.values:advance(values)
+    k:wgmma_wait_group(1)
+    for i = 0, #x16 - 1 do
+      local x, y = split(k, v16[i])
+      k:mov(x16[i], convert(k, x - decay(2 * i) * u[2 * i], y - decay(2 * i + 1) * u[2 * i + 1]))
+    end
+    rings.prepared:wait(prepared)
+    multiply.t(u, x16, prepared.stage, 0)
+    local whole = k:ld_shared_f32(stage_of_gates, { offset = offsets.decay + 4 * (p.chunk - 1) })
+    for r = 0, #s - 1 do k:mul(s[r], s[r], whole) end
+    local scaled, rest = columns("scaled", stage_of_gates), columns("rest", stage_of_gates)
+    k:wgmma_wait_group(1)
+    for r = 0, #o - 1 do k:mul(o[r], o[r], scaled(r)) end
+    k:wgmma_wait_group(0)
+    pack(update16, function(r) return u[r] * rest(r) end)
+    multiply.update(s, update16, keys.stage)
+    pack(u16, function(r) return u[r] end)
+    multiply.p(o, u16, prepared.stage, 1)
+    k:wgmma_wait_group(1)
+    rings.keys:release(keys, { lane = lane })
+    rings.keys:advance(keys)
+    pack_state()
+  end)
+  k:wgmma_wait_group(0)
+  k:if_(at.chunks:gt(0), function() store(o, at.chunks - 1) end)
+  state.store(g, s)
+  output.finish(g)
+end
+
+return module

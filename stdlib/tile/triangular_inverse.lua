@@ -1,0 +1,114 @@
+-- The inverse of a lower-triangular matrix with ones on its diagonal, 64 x 64, by one warpgroup. Each warp inverts a
+-- 16 x 16 block on the diagonal by forward substitution in f32, a lane for each column. The blocks below follow from
+-- these, a column of blocks for each warp: T_ij = T_ii * sum over m of (N_im * T_mj), by products of tf32 with sums in
+-- f32. They are computed transposed: accumulators of a product are then operand A of the next one without a shuffle,
+-- where both operands have K in the order 0, 2, 4, 6, 1, 3, 5, 7 (PTX ISA 9.7.14.5.8, fragments of mma.m16n8k8).
+
+local wg = require "wgrun"
+local arguments = require "wgrun.arguments"
+local classes = require "wgrun.classes"
+local native = require "wgrun.native"
+
+local k = native.methods.builder
+local options = arguments.options
+
+-- Elements from one row of the matrix to the next: rows of neighbouring lanes lie in other banks.
+local line = 72
+local function place(row, column) return 4 * (line * row + column) end
+
+--- The shape of the matrix that k:triangular_inverse reads, in shared memory.
+--- @return table
+--- @field line integer  f32 elements from one row to the next
+--- @field bytes integer  the size of the matrix
+function wg.triangular() return { line = line, bytes = place(64, 0) } end
+
+-- The warp's block on the diagonal, at `own`: a lane's column x of its inverse takes the place of the block's column.
+local function invert_block(b, own, lane)
+  local column, x = lane & 15, b:regs("f32", 16)
+  for i = 0, 15 do
+    b:mov(x[i], b:selp(b:mov(1.0, { type = "f32" }), 0.0, column:eq(i)))
+    for first = 0, i - 1, 4 do
+      local row = b:regs("f32", 4)
+      b:ld_shared_v4_f32(row, own, { offset = place(i, first) })
+      for m = first, math.min(first + 3, i - 1) do b:fma(x[i], row[m - first], x[m], x[i]) end
+    end
+  end
+  b:bar_warp_sync(0xFFFFFFFF)
+  local to = own + (column << 2)
+  for i = 0, 15 do b:st_shared_b32(to, b:cvt_rna_tf32_f32(x[i]), { offset = place(i, 0), guard = lane:lt(16) }) end
+  b:bar_warp_sync(0xFFFFFFFF)
+end
+
+-- acc += a * B, where B^T is the 16 x 16 block at row `i` and column `m` of blocks.
+local function multiply(b, acc, a, from, i, m)
+  for half = 0, 1 do -- of B's columns
+    local sums = acc:slice(4 * half, 4)
+    for step = 0, 1 do
+      local of_b = b:regs("b32", 2)
+      b:ld_shared_v2_b32(of_b, from, { offset = place(16 * i + 8 * half, 16 * m + 8 * step) })
+      b:mma_sync(sums, a[step], of_b, sums, { d = "f32", a = "tf32", b = "tf32", k = 8 })
+    end
+  end
+end
+
+-- Accumulators of a 16 x 16 block as operand A, for each step of K.
+local function operand(b, acc)
+  local out = {}
+  for step = 0, 1 do
+    local words = b:regs("b32", 4)
+    for to, from in ipairs { 0, 2, 1, 3 } do b:mov(words[to - 1], b:cvt_rna_tf32_f32(acc[4 * step + from])) end
+    out[step] = words
+  end
+  return out
+end
+
+-- The blocks of column `j`, from the diagonal down.
+local function column_of_blocks(b, matrix, lane, j, each)
+  local from = matrix + ((lane >> 2) * place(1, 0) + ((lane & 3) << 3)) -- of B: a row for each four lanes
+  local transposed = matrix + ((lane & 3) * place(2, 0) + (lane & ~3))
+  local blocks = {}
+  for i = j, 3 do
+    local acc = b:regs("f32", 8)
+    if i == j then
+      for r = 0, 7 do
+        b:ld_shared_f32(acc[r], transposed, { offset = place(16 * j + 8 * (r // 4) + r % 2, 16 * j + 8 * (r // 2 % 2)) })
+      end
+    else
+      local sums = b:regs("f32", 8)
+      for r = 0, 7 do
+        b:mov(sums[r], 0.0)
+        b:mov(acc[r], 0.0)
+      end
+      for m = j, i - 1 do multiply(b, sums, blocks[m], from, i, m) end
+      multiply(b, acc, operand(b, sums), from, i, i)
+    end
+    blocks[i] = i < 3 and operand(b, acc) or nil
+    each(i, j, acc)
+  end
+end
+
+--- Inverts I - N, for a strictly lower-triangular N of 64 x 64 f32 elements in shared memory. A warpgroup executes it.
+--- Each warp has stored the rows 16 w to 16 w + 15 of N up to column 16 w + 15 (what it stores on the diagonal and above
+--- it is not read), rounded to tf32. The matrix is overwritten, and may be stored anew once all four warps are done.
+--- @param options table
+--- @option matrix reg  u32: the address of N, of the shape that wg.triangular gives
+--- @option barrier integer|reg  a named barrier, 1 to 15
+--- @option each function(i: integer, j: integer, block: regs)  is called for each block (i, j) of 16 x 16 elements of
+---   the inverse with i >= j, in the warp j. `block` has 8 f32 registers of its transpose: register r of lane l is row
+---   8 (r // 4) + 2 (l % 4) + r % 2 of the block, and column l / 4 + 8 (r // 2 % 2)
+--- @see wg.triangular
+function k:triangular_inverse(opts)
+  options("k:triangular_inverse", opts)
+  local matrix, thread = opts.matrix, self:special "tid.x"
+  local lane = thread & 31
+  local warp = self:shfl_sync_idx_b32(thread >> 5 & 3, 0, 31)
+  self:bar_warp_sync(0xFFFFFFFF)
+  invert_block(self, matrix + self:mul(warp, place(16, 16)), lane)
+  self:bar_sync(opts.barrier, { threads = 128 })
+  for j = 0, 3 do
+    self:if_(warp:eq(j), function() column_of_blocks(self, matrix, lane, j, opts.each) end)
+  end
+end
+
+classes.shield(wg, "wg.", { "triangular" })
+classes.shield(k, "k:", { "triangular_inverse" })
