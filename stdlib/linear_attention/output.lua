@@ -8,7 +8,7 @@ local module = {}
 
 local barrier = 3 -- of the warpgroup
 
---- Returns store(o, chunk), for the warpgroup that has O^T of a chunk.
+--- Returns store(words, chunk), for the warpgroup that has O^T of a chunk, two elements in a word.
 function module.emit(g)
   local k, p, at = g.k, g.p, g.at
   local thread = k:special "tid.x" & 127
@@ -24,11 +24,13 @@ function module.emit(g)
     end)
   end
 
-  return function(o, chunk)
+  return function(words, chunk)
     local row = at.start + (chunk << 6)
     k:cp_async_bulk_wait_group(0, { read = true, guard = leader })
     k:bar_sync(barrier, { threads = 128 })
-    for _, piece in ipairs(pieces) do panels.write_piece(k, p.panel, piece, o) end
+    for _, piece in ipairs(pieces) do
+      k:stmatrix_x4(piece.at, words:slice(piece[1] // 2, 4), { trans = 1, offset = piece.offset })
+    end
     k:fence_proxy_async()
     k:bar_sync(barrier, { threads = 128 })
     if not p.packed then return copy_whole(row) end

@@ -67,7 +67,8 @@ function module.emit(g)
 
   local s, s16 = k:regs("f32", p.dim // 2), k:regs("b32", p.dim // 4)
   local u, o = k:regs("f32", p.chunk // 2), k:regs("f32", p.chunk // 2)
-  local x16, u16, update16 = k:regs("b32", p.chunk // 4), k:regs("b32", p.chunk // 4), k:regs("b32", p.chunk // 4)
+  local function words() return k:regs("b32", p.chunk // 4) end
+  local x16, u16, update16, o16 = words(), words(), words(), words()
   local function pack(words, of)
     for i = 0, #words - 1 do k:mov(words[i], convert(k, of(2 * i), of(2 * i + 1))) end
   end
@@ -82,18 +83,10 @@ function module.emit(g)
   end
   local store = output.emit(g)
 
-  state.load(g, s)
-  pack_state()
-  k:loop(at.chunks, function(chunk)
-    rings.keys:wait(keys)
+  -- A chunk, whose (K S)^T is complete. O of the chunk before leaves while its own products run.
+  local function one_chunk(chunk)
     local stage_of_gates = stage_at(keys.stage)
-    multiply.k(u, s16, keys.stage, 0)
-    k:wgmma_wait_group(1)
-    k:if_(chunk:gt(0), function()
-      rings.prepared:release(prepared, { lane = lane })
-      rings.prepared:advance(prepared)
-      store(o, chunk - 1)
-    end)
+    pack(o16, function(r) return o[r] end)
     multiply.q(o, s16, keys.stage, 0)
     local decay = columns("decay", stage_of_gates)
     rings.values:wait(values)
@@ -102,13 +95,13 @@ function module.emit(g)
     k:bar_warp_sync(0xFFFFFFFF)
     rings.values:release(values, { lane = lane })
     rings.values:advance(values)
-    k:wgmma_wait_group(1)
     for i = 0, #x16 - 1 do
       local x, y = split(k, v16[i])
       k:mov(x16[i], convert(k, x - decay(2 * i) * u[2 * i], y - decay(2 * i + 1) * u[2 * i + 1]))
     end
     rings.prepared:wait(prepared)
     multiply.t(u, x16, prepared.stage, 0)
+    k:if_(chunk:gt(0), function() store(o16, chunk - 1) end)
     local whole = k:ld_shared_f32(stage_of_gates, { offset = offsets.decay + 4 * (p.chunk - 1) })
     for r = 0, #s - 1 do k:mul(s[r], s[r], whole) end
     local scaled, rest = columns("scaled", stage_of_gates), columns("rest", stage_of_gates)
@@ -120,12 +113,31 @@ function module.emit(g)
     pack(u16, function(r) return u[r] end)
     multiply.p(o, u16, prepared.stage, 1)
     k:wgmma_wait_group(1)
-    rings.keys:release(keys, { lane = lane })
-    rings.keys:advance(keys)
     pack_state()
-  end)
-  k:wgmma_wait_group(0)
-  k:if_(at.chunks:gt(0), function() store(o, at.chunks - 1) end)
+    -- The next chunk's, or after the last chunk its own once more, for nothing.
+    k:if_((chunk + 1):lt(at.chunks), function()
+      rings.keys:release(keys, { lane = lane })
+      rings.keys:advance(keys)
+      rings.keys:wait(keys)
+    end)
+    multiply.k(u, s16, keys.stage, 0)
+    k:wgmma_wait_group(0) -- ptxas (13.0) serialises products that are in flight at the end of a loop and read in it
+    rings.prepared:release(prepared, { lane = lane })
+    rings.prepared:advance(prepared)
+  end
+
+  state.load(g, s)
+  pack_state()
+  local function chunks()
+    rings.keys:wait(keys)
+    multiply.k(u, s16, keys.stage, 0)
+    k:wgmma_wait_group(0)
+    for r = 0, #o - 1 do k:mov(o[r], 0.0) end
+    k:loop(at.chunks, one_chunk)
+    pack(o16, function(r) return o[r] end)
+    store(o16, at.chunks - 1)
+  end
+  if p.packed then k:if_(at.chunks:gt(0), chunks) else chunks() end
   state.store(g, s)
   output.finish(g)
 end
