@@ -7,7 +7,7 @@ local module = {}
 local log2_e = math.log(math.exp(1), 2)
 
 --- Addresses in the arrays of a stage: of(name, element, stage) is that of element (a register, in elements); `p.gates`
---- lists the names: sum, G in units of log2; beta; decay, exp G; scaled, exp G times the scale; rest, exp(G_63 - G).
+--- lists the names: sum, G in units of log2; beta; decay, -exp G; scaled, exp G times the scale; rest, exp(G_63 - G).
 function module.places(k, p, buffer)
   local offsets = {}
   for i, name in ipairs(p.gates) do offsets[name] = 4 * p.chunk * (i - 1) end
@@ -67,7 +67,7 @@ function module.emit(g)
     local decay = { [0] = k:ex2_approx_ftz(sums[0]), k:ex2_approx_ftz(sums[1]) }
     store("sum", function(i) return sums[i] end)
     store("beta", function(i) return beta[i] end)
-    store("decay", function(i) return decay[i] end)
+    store("decay", function(i) return k:neg(decay[i]) end)
     store("scaled", function(i) return decay[i] * g.sizes.scale end)
     store("rest", function(i) return k:ex2_approx_ftz(total - sums[i]) end)
     k:bar_warp_sync(0xFFFFFFFF)

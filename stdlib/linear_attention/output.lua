@@ -31,7 +31,7 @@ function module.emit(g)
     for _, piece in ipairs(pieces) do
       k:stmatrix_x4(piece.at, words:slice(piece[1] // 2, 4), { trans = 1, offset = piece.offset })
     end
-    k:fence_proxy_async()
+    k:fence_proxy_async { space = "shared::cta" }
     k:bar_sync(barrier, { threads = 128 })
     if not p.packed then return copy_whole(row) end
     local last = at.start + at.tokens

@@ -10,7 +10,7 @@ function module.make(p)
   local function operand(name) return { name, map = tensors.box(p, p.chunk, true, p.lines) } end
   return parameters.rows {
     operand "Q", operand "K", operand "V", { "O", map = tensors.box(p, p.chunk) },
-    p.packed and { "O", p.o .. "*", as = "rows_of_o" } or false,
+    p.packed and { "O_rows", p.o .. "*", "O", as = "rows_of_o", value = function(l) return l.O end } or false,
     { "g", "const f32*", "the logarithm of the decay, tokens x heads" }, { "beta", "const f32*", "tokens x heads" },
     p.packed and { "starts", "const s32*" } or { "tokens", "u32" },
     { "scale", "f32" },

@@ -21,7 +21,7 @@ function module.clear(g)
       k:st_shared_v4_b32(to, zeros, { offset = offset })
     end
   end
-  k:fence_proxy_async()
+  k:fence_proxy_async { space = "shared::cta" }
 end
 
 -- The products K K^T and Q K^T of a stage, a commit group.
@@ -43,7 +43,7 @@ local function products(g, keys, queries)
   end
 end
 
--- N and P of a chunk: the blocks of 16 x 16 elements up to the diagonal.
+-- N and P of a chunk. N above the diagonal is not read, so that there may be anything.
 local function triangles(g, me, keys, queries)
   local k, p = g.k, g.p
   local thread = k:special "tid.x"
@@ -58,31 +58,26 @@ local function triangles(g, me, keys, queries)
     local sums, betas = {}, {}
     for half = 0, 1 do
       sums[half] = k:ld_shared_f32(rows, { offset = me.offsets.sum + 32 * half })
-      betas[half] = k:ld_shared_f32(rows, { offset = me.offsets.beta + 32 * half })
+      betas[half] = k:neg(k:ld_shared_f32(rows, { offset = me.offsets.beta + 32 * half }))
     end
     local pieces = panels.pieces(me.panel, base + stage * p.t.bytes, lane, me.warp)(0, 0)
     local function element(r, of_column)
       local half = r // 2 % 2
-      local visible = ahead:ge(8 * (r // 4) + r % 2 - 8 * half)
-      local decay = k:ex2_approx_ftz(k:selp(sums[half] - of_column, -math.huge, visible))
-      local n = k:neg(betas[half] * decay * keys[r])
-      k:mov(queries[r], decay * g.sizes.scale * queries[r])
-      return k:cvt_rna_tf32_f32(n)
+      local decay = k:ex2_approx_ftz(sums[half] - of_column)
+      local product = decay * g.sizes.scale * queries[r]
+      k:mov(queries[r], k:selp(product, 0.0, ahead:ge(8 * (r // 4) + r % 2 - 8 * half)))
+      return elements.nearest_tf32(k, betas[half] * (decay * keys[r]))
     end
-    for block = 0, 3 do
-      k:if_(me.warp:ge(block), function()
-        for eight = 2 * block, 2 * block + 1 do
-          local of_columns = k:regs("f32", 2)
-          k:ld_shared_v2_f32(of_columns, columns, { offset = me.offsets.sum + 32 * eight })
-          for half = 0, 1 do
-            local r = 4 * eight + 2 * half
-            local words = { element(r, of_columns[0]), element(r + 1, of_columns[1]) }
-            k:st_shared_v2_b32(to, words, { offset = 4 * (8 * half * me.line + 8 * eight) })
-          end
-        end
-        panels.write_piece(k, me.panel, pieces[block + 1], queries)
-      end)
+    for eight = 0, p.chunk // 8 - 1 do
+      local of_columns = k:regs("f32", 2)
+      k:ld_shared_v2_f32(of_columns, columns, { offset = me.offsets.sum + 32 * eight })
+      for half = 0, 1 do
+        local r = 4 * eight + 2 * half
+        local words = { element(r, of_columns[0]), element(r + 1, of_columns[1]) }
+        k:st_shared_v2_b32(to, words, { offset = 4 * (8 * half * me.line + 8 * eight) })
+      end
     end
+    for _, piece in ipairs(pieces) do panels.write_piece(k, me.panel, piece, queries) end
   end
 end
 
@@ -134,7 +129,7 @@ function module.emit(g, number)
     k:triangular_inverse {
       matrix = me.matrix, barrier = barrier, each = storer(g, me, stage_of_gates, prepared.stage),
     }
-    k:fence_proxy_async()
+    k:fence_proxy_async { space = "shared::cta" }
     k:bar_warp_sync(0xFFFFFFFF)
     k:mbarrier_arrive(rings.prepared:full_barrier(prepared), { guard = lane:eq(0) })
     rings.keys:release(cursor, { lane = lane })

@@ -83,60 +83,74 @@ function module.emit(g)
   end
   local store = output.emit(g)
 
-  -- A chunk, whose (K S)^T is complete. O of the chunk before leaves while its own products run.
-  local function one_chunk(chunk)
-    local stage_of_gates = stage_at(keys.stage)
-    pack(o16, function(r) return o[r] end)
-    multiply.q(o, s16, keys.stage, 0)
-    local decay = columns("decay", stage_of_gates)
-    rings.values:wait(values)
-    local v16 = load_values(values.stage)
-    k:fence_proxy_async() -- before the copy that overwrites what was read
-    k:bar_warp_sync(0xFFFFFFFF)
-    rings.values:release(values, { lane = lane })
-    rings.values:advance(values)
-    for i = 0, #x16 - 1 do
-      local x, y = split(k, v16[i])
-      k:mov(x16[i], convert(k, x - decay(2 * i) * u[2 * i], y - decay(2 * i + 1) * u[2 * i + 1]))
-    end
-    rings.prepared:wait(prepared)
-    multiply.t(u, x16, prepared.stage, 0)
-    k:if_(chunk:gt(0), function() store(o16, chunk - 1) end)
-    local whole = k:ld_shared_f32(stage_of_gates, { offset = offsets.decay + 4 * (p.chunk - 1) })
-    for r = 0, #s - 1 do k:mul(s[r], s[r], whole) end
-    local scaled, rest = columns("scaled", stage_of_gates), columns("rest", stage_of_gates)
-    k:wgmma_wait_group(1)
-    for r = 0, #o - 1 do k:mul(o[r], o[r], scaled(r)) end
-    k:wgmma_wait_group(0)
-    pack(update16, function(r) return u[r] * rest(r) end)
-    multiply.update(s, update16, keys.stage)
-    pack(u16, function(r) return u[r] end)
-    multiply.p(o, u16, prepared.stage, 1)
-    k:wgmma_wait_group(1)
-    pack_state()
-    -- The next chunk's, or after the last chunk its own once more, for nothing.
-    k:if_((chunk + 1):lt(at.chunks), function()
-      rings.keys:release(keys, { lane = lane })
-      rings.keys:advance(keys)
-      rings.keys:wait(keys)
-    end)
-    multiply.k(u, s16, keys.stage, 0)
-    k:wgmma_wait_group(0) -- ptxas (13.0) serialises products that are in flight at the end of a loop and read in it
+  local scaled, rest
+  local function convert_o() pack(o16, function(r) return o[r] end) end
+  local function free_prepared()
     rings.prepared:release(prepared, { lane = lane })
     rings.prepared:advance(prepared)
   end
 
-  state.load(g, s)
-  pack_state()
-  local function chunks()
+  -- The first part of a chunk: up to U. O of the chunk before, if there is one, leaves while its products run.
+  local function values_of(chunk, later)
     rings.keys:wait(keys)
+    local stage_of_gates = stage_at(keys.stage)
     multiply.k(u, s16, keys.stage, 0)
+    rings.values:wait(values)
+    local v16, decay = load_values(values.stage), columns("decay", stage_of_gates)
+    if later then
+      k:wgmma_wait_group(1)
+      free_prepared()
+      convert_o()
+    end
+    multiply.q(o, s16, keys.stage, 0)
+    local x = {}
+    for i = 0, #v16 - 1 do x[2 * i], x[2 * i + 1] = split(k, v16[i]) end
+    k:wgmma_wait_group(1)
+    pack(x16, function(r) return k:fma(decay(r), u[r], x[r]) end)
+    rings.prepared:wait(prepared)
+    multiply.t(u, x16, prepared.stage, 0)
+    k:fence_proxy_async { space = "shared::cta" } -- V has been read: the next copy may overwrite it
+    k:bar_warp_sync(0xFFFFFFFF)
+    rings.values:release(values, { lane = lane })
+    rings.values:advance(values)
+    scaled, rest = columns("scaled", stage_of_gates), columns("rest", stage_of_gates)
+    local whole = k:neg(k:ld_shared_f32(stage_of_gates, { offset = offsets.decay + 4 * (p.chunk - 1) }))
+    for r = 0, #s - 1 do k:mul(s[r], s[r], whole) end
+    if later then store(o16, chunk - 1) end
+    k:wgmma_wait_group(1)
+    for r = 0, #o - 1 do k:mul(o[r], o[r], scaled(r)) end
     k:wgmma_wait_group(0)
-    for r = 0, #o - 1 do k:mov(o[r], 0.0) end
-    k:loop(at.chunks, one_chunk)
-    pack(o16, function(r) return o[r] end)
+    pack(update16, function(r) return u[r] * rest(r) end)
+    pack(u16, function(r) return u[r] end)
+  end
+
+  -- The second part: the state after the chunk, while O is in flight.
+  local function pass_state()
+    multiply.update(s, update16, keys.stage)
+    multiply.p(o, u16, prepared.stage, 1)
+    k:wgmma_wait_group(1)
+    k:bar_warp_sync(0xFFFFFFFF) -- all lanes have read the gates
+    rings.keys:release(keys, { lane = lane })
+    rings.keys:advance(keys)
+    pack_state()
+  end
+
+  -- ptxas (13.0) serialises products that are in flight where a loop ends and are waited for in it: a round is the
+  -- second part of a chunk and the first one of the next.
+  local function chunks()
+    values_of(k:mov(0, { type = "u32" }), false)
+    k:loop({ from = 1, to = at.chunks }, function(chunk)
+      pass_state()
+      values_of(chunk, true)
+    end)
+    pass_state()
+    k:wgmma_wait_group(0)
+    convert_o()
     store(o16, at.chunks - 1)
   end
+
+  state.load(g, s)
+  pack_state()
   if p.packed then k:if_(at.chunks:gt(0), chunks) else chunks() end
   state.store(g, s)
   output.finish(g)

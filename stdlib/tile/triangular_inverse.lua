@@ -8,6 +8,7 @@ local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local classes = require "wgrun.classes"
 local native = require "wgrun.native"
+local elements = require "wgrun.tile.elements"
 
 local k = native.methods.builder
 local options = arguments.options
@@ -23,19 +24,31 @@ local function place(row, column) return 4 * (line * row + column) end
 function wg.triangular() return { line = line, bytes = place(64, 0) } end
 
 -- The warp's block on the diagonal, at `own`: a lane's column x of its inverse takes the place of the block's column.
+-- Four elements of x at a time are subtracted from all rows below, so that no sum waits long for the one before.
 local function invert_block(b, own, lane)
   local column, x = lane & 15, b:regs("f32", 16)
-  for i = 0, 15 do
-    b:mov(x[i], b:selp(b:mov(1.0, { type = "f32" }), 0.0, column:eq(i)))
-    for first = 0, i - 1, 4 do
-      local row = b:regs("f32", 4)
-      b:ld_shared_v4_f32(row, own, { offset = place(i, first) })
-      for m = first, math.min(first + 3, i - 1) do b:fma(x[i], row[m - first], x[m], x[i]) end
+  for i = 0, 15 do b:mov(x[i], b:selp(b:mov(1.0, { type = "f32" }), 0.0, column:eq(i))) end
+  local function load(first)
+    local rows = {}
+    for i = first + 1, 15 do
+      rows[i] = b:regs("f32", 4)
+      b:ld_shared_v4_f32(rows[i], own, { offset = place(i, first) })
     end
+    return rows
+  end
+  local rows = load(0)
+  for first = 0, 12, 4 do
+    local following = first < 12 and load(first + 4) or nil
+    for m = first, first + 3 do
+      for i = m + 1, 15 do b:fma(x[i], rows[i][m - first], x[m], x[i]) end
+    end
+    rows = following
   end
   b:bar_warp_sync(0xFFFFFFFF)
   local to = own + (column << 2)
-  for i = 0, 15 do b:st_shared_b32(to, b:cvt_rna_tf32_f32(x[i]), { offset = place(i, 0), guard = lane:lt(16) }) end
+  for i = 0, 15 do
+    b:st_shared_b32(to, elements.nearest_tf32(b, x[i]), { offset = place(i, 0), guard = lane:lt(16) })
+  end
   b:bar_warp_sync(0xFFFFFFFF)
 end
 
@@ -56,35 +69,33 @@ local function operand(b, acc)
   local out = {}
   for step = 0, 1 do
     local words = b:regs("b32", 4)
-    for to, from in ipairs { 0, 2, 1, 3 } do b:mov(words[to - 1], b:cvt_rna_tf32_f32(acc[4 * step + from])) end
+    for to, from in ipairs { 0, 2, 1, 3 } do b:mov(words[to - 1], elements.nearest_tf32(b, acc[4 * step + from])) end
     out[step] = words
   end
   return out
 end
 
--- The blocks of column `j`, from the diagonal down.
+-- The blocks of column `j`, from the diagonal down. A block is multiplied with all that need it as soon as it is there.
 local function column_of_blocks(b, matrix, lane, j, each)
   local from = matrix + ((lane >> 2) * place(1, 0) + ((lane & 3) << 3)) -- of B: a row for each four lanes
   local transposed = matrix + ((lane & 3) * place(2, 0) + (lane & ~3))
-  local blocks = {}
-  for i = j, 3 do
+  local function zeros()
     local acc = b:regs("f32", 8)
-    if i == j then
-      for r = 0, 7 do
-        b:ld_shared_f32(acc[r], transposed, { offset = place(16 * j + 8 * (r // 4) + r % 2, 16 * j + 8 * (r // 2 % 2)) })
-      end
-    else
-      local sums = b:regs("f32", 8)
-      for r = 0, 7 do
-        b:mov(sums[r], 0.0)
-        b:mov(acc[r], 0.0)
-      end
-      for m = j, i - 1 do multiply(b, sums, blocks[m], from, i, m) end
-      multiply(b, acc, operand(b, sums), from, i, i)
-    end
-    blocks[i] = i < 3 and operand(b, acc) or nil
-    each(i, j, acc)
+    for r = 0, 7 do b:mov(acc[r], 0.0) end
+    return acc
   end
+  local blocks, sums = { [j] = b:regs("f32", 8) }, {}
+  for r = 0, 7 do
+    b:ld_shared_f32(
+      blocks[j][r], transposed, { offset = place(16 * j + 8 * (r // 4) + r % 2, 16 * j + 8 * (r // 2 % 2)) })
+  end
+  for i = j + 1, 3 do sums[i], blocks[i] = zeros(), zeros() end
+  for m = j, 2 do
+    local a = operand(b, blocks[m])
+    for i = m + 1, 3 do multiply(b, sums[i], a, from, i, m) end
+    multiply(b, blocks[m + 1], operand(b, sums[m + 1]), from, m + 1, m + 1)
+  end
+  for i = j, 3 do each(i, j, blocks[i]) end
 end
 
 --- Inverts I - N, for a strictly lower-triangular N of 64 x 64 f32 elements in shared memory. A warpgroup executes it.
