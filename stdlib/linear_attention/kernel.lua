@@ -6,14 +6,15 @@
 --
 -- Only X, U, O and S depend on the state. A CTA has 64 columns of V, of O and of the state of a head. One warpgroup
 -- passes over the chunks with the state in its registers (linear_attention/recurrence.lua); two others make T and P of
--- chunks ahead of it in turns (linear_attention/preparation.lua); in the fourth, a thread copies Q, K and V, and a warp
--- makes sums and exponentials of g (linear_attention/gates.lua).
+-- chunks ahead of it in turns (linear_attention/preparation.lua); in the fourth, a thread copies Q, K and V, a warp makes
+-- sums and exponentials of g (linear_attention/gates.lua), and another stores O (linear_attention/output.lua).
 
 local wg = require "wgrun"
 local tensors = require "wgrun.attention.tensors"
 local division = require "wgrun.builder.division"
 local parameters = require "wgrun.builder.parameters"
 local gates = require "wgrun.linear_attention.gates"
+local output = require "wgrun.linear_attention.output"
 local preparation = require "wgrun.linear_attention.preparation"
 local recurrence = require "wgrun.linear_attention.recurrence"
 
@@ -46,15 +47,15 @@ local function stages_of(k, p)
   local triangular = wg.triangular()
   return {
     k = k:shared { bytes = p.stages * p.k.bytes, align = 1024, name = "K" }, -- read along either extent
-    q = shared("Q", p.k, p.stages), v = shared("V", p.v, p.v_stages),
+    q = shared("Q", p.k, p.stages), v = shared("V", p.v, p.v_stages), -- and O
     t = shared("T", p.t, p.t_stages), p = shared("P", p.t, p.t_stages),
     n = k:shared { bytes = p.preparers * triangular.bytes, align = 16, name = "N" },
-    o = k:shared { bytes = p.panel.bytes, align = p.panel.align, name = "O" },
     gates = k:shared { bytes = p.stages * p.gates.bytes, align = 16, name = "gates" },
   }, {
     -- Q, K and the gates, from a thread and a warp; read by a preparing warpgroup and by the recurrence
     keys = k:pipeline { stages = p.stages, producers = 2, arrivals = 8, name = "keys" },
-    values = k:pipeline { stages = p.v_stages, arrivals = 4, name = "values" },
+    values = k:pipeline { stages = p.v_stages, name = "values" },
+    outputs = k:pipeline { stages = p.v_stages, producers = 4, name = "outputs" }, -- O in the stages of V; only `full`
     prepared = k:pipeline { stages = p.t_stages, producers = 4, arrivals = 4, name = "prepared" },
   }
 end
@@ -85,7 +86,7 @@ function module.make(p, list)
     local thread = k:special "tid.x"
     k:if_(thread:eq(0), function()
       for _, name in ipairs { "Q", "K", "V", "O" } do k:prefetch_tensormap(g.maps[name]) end
-      for _, name in ipairs { "keys", "values", "prepared" } do g.rings[name]:init() end
+      for _, name in ipairs { "keys", "values", "outputs", "prepared" } do g.rings[name]:init() end
     end)
     preparation.clear(g)
     k:bar_sync(0)
@@ -95,6 +96,7 @@ function module.make(p, list)
       k:setmaxnreg_dec(p.registers.copies)
       k:if_(thread:eq(0), function() produce(g) end)
       k:if_((thread >> 5):eq(1), function() gates.emit(g) end)
+      k:if_((thread >> 5):eq(2), function() output.emit(g) end)
     end, function()
       k:if_(role:eq(1), function()
         k:setmaxnreg_inc(p.registers.recurrence)

@@ -1,50 +1,59 @@
--- Where O of a chunk goes: from accumulators, whose columns are tokens, through a transposed panel. TMA stores a whole
--- chunk. At the end of a packed sequence, where the next one's rows follow, threads store the rows.
+-- Where O of a chunk goes: from accumulators, whose columns are tokens, to the stage of its V, of which it has the shape,
+-- as a transposed panel. A warp besides copies it to memory, and gives the stage back. TMA stores a whole chunk; at the
+-- end of a packed sequence, where the next one's rows follow, the lanes store the rows.
 
 local tensors = require "wgrun.attention.tensors"
 local panels = require "wgrun.tile.panel"
 
 local module = {}
 
-local barrier = 3 -- of the warpgroup
-
---- Returns store(words, chunk), for the warpgroup that has O^T of a chunk, two elements in a word.
-function module.emit(g)
-  local k, p, at = g.k, g.p, g.at
-  local thread = k:special "tid.x" & 127
-  local lane, warp, leader = thread & 31, thread >> 5, thread:eq(0)
-  local base, place = k:address(g.buffers.o), tensors.place(p)
-  local pieces = panels.pieces(p.panel, base, lane, warp)(0, 0)
-
-  local function copy_whole(row)
-    k:if_(leader, function()
-      local where = place(at.column, at, row)
-      k["cp_async_bulk_tensor_store_" .. #where .. "d"](k, g.maps.O, where, base)
-      k:cp_async_bulk_commit_group()
-    end)
-  end
-
-  return function(words, chunk)
-    local row = at.start + (chunk << 6)
-    k:cp_async_bulk_wait_group(0, { read = true, guard = leader })
-    k:bar_sync(barrier, { threads = 128 })
+--- Returns store(words), for the warpgroup that has O^T of the chunks, two elements in a word.
+function module.writer(g)
+  local k, p, ring = g.k, g.p, g.rings.outputs
+  local thread, cursor = k:special "tid.x" & 127, ring:cursor()
+  local lane, base = thread & 31, k:address(g.buffers.v)
+  local pieces = panels.pieces(p.panel, base, lane, thread >> 5)(0, 0)
+  return function(words)
+    local ahead = cursor.stage * p.v.bytes
     for _, piece in ipairs(pieces) do
-      k:stmatrix_x4(piece.at, words:slice(piece[1] // 2, 4), { trans = 1, offset = piece.offset })
+      k:stmatrix_x4(piece.at + ahead, words:slice(piece[1] // 2, 4), { trans = 1, offset = piece.offset })
     end
-    k:fence_proxy_async { space = "shared::cta" }
-    k:bar_sync(barrier, { threads = 128 })
-    if not p.packed then return copy_whole(row) end
-    local last = at.start + at.tokens
-    k:if_((row + p.chunk):le(last), function() copy_whole(row) end, function()
-      local rows = { to = g.sizes.rows_of_o, width = p.heads * p.dim }
-      panels.copy_rows(k, p.panel, base, thread, rows, row, k:mad_lo_u32(at.head, p.dim, at.column), last)
-    end)
+    k:fence_proxy_async { space = "shared::cta" } -- also of V, which has been read and is overwritten by a copy
+    k:bar_warp_sync(0xFFFFFFFF)
+    k:mbarrier_arrive(ring:full_barrier(cursor), { guard = lane:eq(0) })
+    ring:advance(cursor)
   end
 end
 
---- To be called at the end: the copies have read the panel.
-function module.finish(g)
-  g.k:cp_async_bulk_wait_group(0, { read = true, guard = (g.k:special "tid.x" & 127):eq(0) })
+--- The role of the warp that copies.
+function module.emit(g)
+  local k, p, at, ring, values = g.k, g.p, g.at, g.rings.outputs, g.rings.values
+  local lane, cursor, place = k:special "tid.x" & 31, ring:cursor(), tensors.place(p)
+  local last, leader = at.start + at.tokens, lane:eq(0)
+  k:loop(at.chunks, function(chunk)
+    local row, from = at.start + (chunk << 6), k:address(g.buffers.v, cursor.stage * p.v.bytes)
+    ring:wait(cursor)
+    local function copy_whole()
+      k:if_(leader, function()
+        local where = place(at.column, at, row)
+        k["cp_async_bulk_tensor_store_" .. #where .. "d"](k, g.maps.O, where, from)
+        k:cp_async_bulk_commit_group()
+        k:cp_async_bulk_wait_group(0, { read = true })
+      end)
+    end
+    if p.packed then
+      k:if_((row + p.chunk):le(last), copy_whole, function()
+        local rows = { to = g.sizes.rows_of_o, width = p.heads * p.dim }
+        panels.copy_rows(k, p.panel, from, lane, rows, row, k:mad_lo_u32(at.head, p.dim, at.column), last, 32)
+        k:fence_proxy_async { space = "shared::cta" }
+        k:bar_warp_sync(0xFFFFFFFF)
+      end)
+    else
+      copy_whole()
+    end
+    k:mbarrier_arrive(values:empty_barrier(cursor), { guard = leader })
+    ring:advance(cursor)
+  end)
 end
 
 return module

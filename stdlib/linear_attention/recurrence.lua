@@ -81,7 +81,7 @@ function module.emit(g)
     end
     return function(r) return out[r // 4 * 2 + r % 2] end
   end
-  local store = output.emit(g)
+  local store = output.writer(g)
 
   local scaled, rest
   local function convert_o() pack(o16, function(r) return o[r] end) end
@@ -91,7 +91,7 @@ function module.emit(g)
   end
 
   -- The first part of a chunk: up to U. O of the chunk before, if there is one, leaves while its products run.
-  local function values_of(chunk, later)
+  local function values_of(later)
     rings.keys:wait(keys)
     local stage_of_gates = stage_at(keys.stage)
     multiply.k(u, s16, keys.stage, 0)
@@ -109,24 +109,21 @@ function module.emit(g)
     pack(x16, function(r) return k:fma(decay(r), u[r], x[r]) end)
     rings.prepared:wait(prepared)
     multiply.t(u, x16, prepared.stage, 0)
-    k:fence_proxy_async { space = "shared::cta" } -- V has been read: the next copy may overwrite it
-    k:bar_warp_sync(0xFFFFFFFF)
-    rings.values:release(values, { lane = lane })
     rings.values:advance(values)
     scaled, rest = columns("scaled", stage_of_gates), columns("rest", stage_of_gates)
     local whole = k:neg(k:ld_shared_f32(stage_of_gates, { offset = offsets.decay + 4 * (p.chunk - 1) }))
     for r = 0, #s - 1 do k:mul(s[r], s[r], whole) end
-    if later then store(o16, chunk - 1) end
+    if later then store(o16) end
     k:wgmma_wait_group(1)
     for r = 0, #o - 1 do k:mul(o[r], o[r], scaled(r)) end
     k:wgmma_wait_group(0)
     pack(update16, function(r) return u[r] * rest(r) end)
-    pack(u16, function(r) return u[r] end)
   end
 
   -- The second part: the state after the chunk, while O is in flight.
   local function pass_state()
     multiply.update(s, update16, keys.stage)
+    pack(u16, function(r) return u[r] end)
     multiply.p(o, u16, prepared.stage, 1)
     k:wgmma_wait_group(1)
     k:bar_warp_sync(0xFFFFFFFF) -- all lanes have read the gates
@@ -138,22 +135,21 @@ function module.emit(g)
   -- ptxas (13.0) serialises products that are in flight where a loop ends and are waited for in it: a round is the
   -- second part of a chunk and the first one of the next.
   local function chunks()
-    values_of(k:mov(0, { type = "u32" }), false)
-    k:loop({ from = 1, to = at.chunks }, function(chunk)
+    values_of(false)
+    k:loop({ from = 1, to = at.chunks }, function()
       pass_state()
-      values_of(chunk, true)
+      values_of(true)
     end)
     pass_state()
     k:wgmma_wait_group(0)
     convert_o()
-    store(o16, at.chunks - 1)
+    store(o16)
   end
 
   state.load(g, s)
   pack_state()
   if p.packed then k:if_(at.chunks:gt(0), chunks) else chunks() end
   state.store(g, s)
-  output.finish(g)
 end
 
 return module
