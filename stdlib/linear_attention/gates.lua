@@ -6,32 +6,12 @@ local module = {}
 
 local log2_e = math.log(math.exp(1), 2)
 
---- The arrays of a stage, by the names that `p.gates` lists: sum, G in units of log2; beta; decay, -exp G; scaled, exp G
---- times the scale; rest, exp(G_63 - G). Returns their offsets, and a function that gives the address of a stage.
+--- Addresses in the arrays of a stage: of(name, element, stage) is that of element (a register, in elements); `p.gates`
+--- lists the names: sum, G in units of log2; beta; decay, -exp G; scaled, exp G times the scale; rest, exp(G_63 - G).
 function module.places(k, p, buffer)
   local offsets = {}
   for i, name in ipairs(p.gates) do offsets[name] = 4 * p.chunk * (i - 1) end
   return offsets, function(stage) return k:address(buffer, stage * p.gates.bytes) end
-end
-
---- For a warpgroup whose columns of accumulators are tokens. columns(name, stage) loads the values of an array for the
---- thread's columns, and returns a function of an accumulator's number; last(name, stage) loads that of the last token.
-function module.reader(g)
-  local k, p = g.k, g.p
-  local offsets, stage_at = module.places(k, p, g.buffers.gates)
-  local mine = (k:special "tid.x" & 3) << 3
-  local reader = {}
-  function reader.columns(name, stage)
-    local from, out = stage_at(stage) + mine, k:regs("f32", p.chunk // 4)
-    for eight = 0, p.chunk // 8 - 1 do
-      k:ld_shared_v2_f32(out:slice(2 * eight, 2), from, { offset = offsets[name] + 32 * eight })
-    end
-    return function(r) return out[r // 4 * 2 + r % 2] end
-  end
-  function reader.last(name, stage)
-    return k:ld_shared_f32(stage_at(stage), { offset = offsets[name] + 4 * (p.chunk - 1) })
-  end
-  return reader
 end
 
 -- The inclusive sums over the lanes, f32.

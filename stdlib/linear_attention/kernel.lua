@@ -5,10 +5,9 @@
 --   X = V - diag(exp G) K S,  U = T X,  O = scale diag(exp G) Q S + P U,  S = exp(G_63) S + (diag(exp(G_63 - G)) K)^T U
 --
 -- Only X, U, O and S depend on the state. A CTA has 64 columns of V, of O and of the state of a head. One warpgroup
--- passes over the chunks with the state in its registers (linear_attention/recurrence.lua), and another makes O
--- (linear_attention/output.lua). Two make T and P of chunks ahead of them in turns (linear_attention/preparation.lua). In
--- the fifth, a thread copies Q, K and V, a warp makes sums and exponentials of g (linear_attention/gates.lua), and another
--- stores O.
+-- passes over the chunks with the state in its registers (linear_attention/recurrence.lua); two others make T and P of
+-- chunks ahead of it in turns (linear_attention/preparation.lua); in the fourth, a thread copies Q, K and V, a warp makes
+-- sums and exponentials of g (linear_attention/gates.lua), and another stores O (linear_attention/output.lua).
 
 local wg = require "wgrun"
 local tensors = require "wgrun.attention.tensors"
@@ -50,17 +49,14 @@ local function stages_of(k, p)
     k = k:shared { bytes = p.stages * p.k.bytes, align = 1024, name = "K" }, -- read along either extent
     q = shared("Q", p.k, p.stages), v = shared("V", p.v, p.v_stages), -- and O
     t = shared("T", p.t, p.t_stages), p = shared("P", p.t, p.t_stages),
-    s = shared("S", p.s), u = shared("U", p.t),
     n = k:shared { bytes = p.preparers * triangular.bytes, align = 16, name = "N" },
     gates = k:shared { bytes = p.stages * p.gates.bytes, align = 16, name = "gates" },
   }, {
-    -- Q, K and the gates, from a thread and a warp; given back by all four warpgroups
-    keys = k:pipeline { stages = p.stages, producers = 2, arrivals = 4 * (2 + p.preparers), name = "keys" },
+    -- Q, K and the gates, from a thread and a warp; read by a preparing warpgroup and by the recurrence
+    keys = k:pipeline { stages = p.stages, producers = 2, arrivals = 8, name = "keys" },
     values = k:pipeline { stages = p.v_stages, name = "values" },
     outputs = k:pipeline { stages = p.v_stages, producers = 4, name = "outputs" }, -- O in the stages of V; only `full`
-    prepared = k:pipeline { stages = p.t_stages, producers = 4, arrivals = 8, name = "prepared" },
-    state = k:pipeline { stages = 1, producers = 4, arrivals = 4, name = "state" },
-    update = k:pipeline { stages = 1, producers = 4, arrivals = 4, name = "update" },
+    prepared = k:pipeline { stages = p.t_stages, producers = 4, arrivals = 4, name = "prepared" },
   }
 end
 
@@ -90,31 +86,24 @@ function module.make(p, list)
     local thread = k:special "tid.x"
     k:if_(thread:eq(0), function()
       for _, name in ipairs { "Q", "K", "V", "O" } do k:prefetch_tensormap(g.maps[name]) end
-      for _, name in ipairs { "keys", "values", "outputs", "prepared", "state", "update" } do g.rings[name]:init() end
+      for _, name in ipairs { "keys", "values", "outputs", "prepared" } do g.rings[name]:init() end
     end)
     preparation.clear(g)
     k:bar_sync(0)
     g.at = tile_of(g)
     local role = k:shfl_sync_idx_b32(thread >> 7, 0, 31)
-    local function is(number, then_, else_) k:if_(role:eq(number), then_, else_) end
-    is(0, function()
+    k:if_(role:eq(0), function()
       k:setmaxnreg_dec(p.registers.copies)
-      local warp = thread >> 5
       k:if_(thread:eq(0), function() produce(g) end)
-      k:if_(warp:eq(1), function() gates.emit(g) end)
-      k:if_(warp:eq(2), function() output.copy(g) end)
+      k:if_((thread >> 5):eq(1), function() gates.emit(g) end)
+      k:if_((thread >> 5):eq(2), function() output.emit(g) end)
     end, function()
-      is(1, function()
+      k:if_(role:eq(1), function()
         k:setmaxnreg_inc(p.registers.recurrence)
         recurrence.emit(g)
       end, function()
-        is(2, function()
-          k:setmaxnreg_dec(p.registers.output)
-          output.emit(g)
-        end, function()
-          k:setmaxnreg_inc(p.registers.preparation)
-          preparation.emit(g, role - 3)
-        end)
+        k:setmaxnreg_dec(p.registers.preparation)
+        preparation.emit(g, role - 2)
       end)
     end)
   end)

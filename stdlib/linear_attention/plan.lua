@@ -25,15 +25,13 @@ function module.make(opts)
   p.k = tile(p.chunk, p.dim, "K")               -- Q and K: a row for each token
   p.k_columns = tile(p.dim, p.chunk, "MN", "K") -- the same bytes, read along the tokens
   p.v = tile(p.chunk, p.columns, "K")
-  p.t = tile(p.chunk, p.chunk, "K")             -- T and P, and U^T
-  p.s = tile(p.columns, p.dim, "K")            -- S^T
+  p.t = tile(p.chunk, p.chunk, "K")             -- T and P
   p.panel = wg.panel { dtype = p.o, n = p.chunk, transposed = true }
   p.lines = { dtype = p.dtype, columns = 64, line_bytes = 128 }
-  p.stages, p.v_stages, p.t_stages = 3, 3, 2
+  p.stages, p.v_stages, p.t_stages = 4, 3, 2
   p.gates = { "sum", "beta", "decay", "scaled", "rest", bytes = 5 * 4 * p.chunk }
   p.preparers = 2
-  p.threads = 128 * (3 + p.preparers)
-  p.registers = { copies = 24, recurrence = 192, output = 72, preparation = 96 }
+  p.threads, p.registers = 128 * (2 + p.preparers), { copies = 40, recurrence = 232, preparation = 120 }
   return p
 end
 

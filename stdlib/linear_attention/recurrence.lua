@@ -1,23 +1,19 @@
 -- The warpgroup of wg.delta_rule's kernel that has the state: S^T, 64 columns of V by 128 of K, in its accumulators. All
 -- its products are transposed, so that the state and what comes of it are operands A in registers:
 --
---   tensor cores   (K S)^T                            U^T = X^T T^T          S^T += U^T K
---   CUDA cores              X^T = V^T - decay (K S)^T                decay S^T            S^T to 16 bits
---
--- A warp that issues a product with A in registers waits until the tensor core takes it, so that the products of O are
--- another warpgroup's (linear_attention/output.lua), which gets S^T and U^T through shared memory.
+--   tensor cores   (K S)^T  (Q S)^T      U^T = X^T T^T         S^T += U^T K   O^T += U^T P^T
+--   CUDA cores              X^T = V^T - decay (K S)^T    decays       the state as 16 bits   O to memory
 
-local wg = require "wgrun"
 local gates = require "wgrun.linear_attention.gates"
+local output = require "wgrun.linear_attention.output"
 local state = require "wgrun.linear_attention.state"
 local descriptors = require "wgrun.tile.descriptors"
 local elements = require "wgrun.tile.elements"
-local panels = require "wgrun.tile.panel"
 
 local module = {}
 
--- Products of operands A in registers, each a commit group: k and t, whose B has K along its lines; update, whose B is K
--- read along the tokens.
+-- Products of operands A in registers, each a commit group: rows, whose B has K along its lines, as tile; columns,
+-- whose B is K read along the tokens.
 local function products(k, p, buffers)
   local function multiply(acc, words, at, form)
     k:wgmma_fence()
@@ -31,15 +27,16 @@ local function products(k, p, buffers)
   end
   local function rows(buffer, tile)
     local at = descriptors.view(k, buffer, tile)
-    return function(acc, words, stage)
-      multiply(acc, words, at(stage), { n = p.chunk, trans_b = 0, scale_d = 0 })
+    return function(acc, words, stage, scale_d)
+      multiply(acc, words, at(stage), { n = p.chunk, trans_b = 0, scale_d = scale_d })
     end
   end
+  local out = { k = rows(buffers.k, p.k), q = rows(buffers.q, p.k), t = rows(buffers.t, p.t), p = rows(buffers.p, p.t) }
   local along_tokens = descriptors.view(k, buffers.k, p.k_columns)
-  local function update(acc, words, stage)
+  function out.update(acc, words, stage)
     multiply(acc, words, along_tokens(stage), { n = p.dim, trans_b = 1, scale_d = 1 })
   end
-  return { k = rows(buffers.k, p.k), t = rows(buffers.t, p.t), update = update }
+  return out
 end
 
 -- V^T of a stage as it lies in accumulators, two tokens a register: lane i of a warp points ldmatrix to token i % 8 of
@@ -58,71 +55,100 @@ local function value_loader(k, p, buffer)
   end
 end
 
--- Returns hand_over(words), which gives words of accumulators to the other warpgroup, as a tile in shared memory.
-local function giver(g, ring, buffer, columns)
-  local k, p = g.k, g.p
-  local thread, cursor, panel = k:special "tid.x", ring:cursor(), wg.panel { dtype = p.dtype, n = columns }
-  local lane, pieces = thread & 31, panels.pieces(panel, k:address(buffer), thread & 31, thread >> 5 & 3)
-  return function(words)
-    ring:acquire(cursor)
-    for i = 0, panel.count - 1 do
-      for _, piece in ipairs(pieces(i, i * panel.bytes)) do
-        k:stmatrix_x4(piece.at, words:slice(piece[1] // 2, 4), { offset = piece.offset })
-      end
-    end
-    k:fence_proxy_async { space = "shared::cta" }
-    k:bar_warp_sync(0xFFFFFFFF)
-    k:mbarrier_arrive(ring:full_barrier(cursor), { guard = lane:eq(0) })
-    ring:advance(cursor)
-  end
-end
-
 --- The role of the warpgroup.
 function module.emit(g)
   local k, p, rings, at = g.k, g.p, g.rings, g.at
-  local lane = k:special "tid.x" & 31
+  local thread = k:special "tid.x"
+  local lane = thread & 31
   local convert, split = elements.to_output[p.dtype], elements.from_output[p.dtype]
-  local me = gates.reader(g)
+  local offsets, stage_at = gates.places(k, p, g.buffers.gates)
   local multiply, load_values = products(k, p, g.buffers), value_loader(k, p, g.buffers.v)
-  local give_state = giver(g, rings.state, g.buffers.s, p.dim)
-  local give_values = giver(g, rings.update, g.buffers.u, p.chunk)
   local keys, values, prepared = rings.keys:cursor(), rings.values:cursor(), rings.prepared:cursor()
 
-  local s, s16, u = k:regs("f32", p.dim // 2), k:regs("b32", p.dim // 4), k:regs("f32", p.chunk // 2)
-  local x16, u16 = k:regs("b32", p.chunk // 4), k:regs("b32", p.chunk // 4)
+  local s, s16 = k:regs("f32", p.dim // 2), k:regs("b32", p.dim // 4)
+  local u, o = k:regs("f32", p.chunk // 2), k:regs("f32", p.chunk // 2)
+  local function words() return k:regs("b32", p.chunk // 4) end
+  local x16, u16, update16, o16 = words(), words(), words(), words()
   local function pack(words, of)
     for i = 0, #words - 1 do k:mov(words[i], convert(k, of(2 * i), of(2 * i + 1))) end
   end
-  local function free(ring, cursor)
-    ring:release(cursor, { lane = lane })
-    ring:advance(cursor)
+  local function pack_state() pack(s16, function(r) return s[r] end) end
+  -- The values of an array of gates for the thread's columns of accumulators, which are tokens.
+  local function columns(name, stage_of_gates)
+    local from, out = stage_of_gates + ((lane & 3) << 3), k:regs("f32", p.chunk // 4)
+    for eight = 0, p.chunk // 8 - 1 do
+      k:ld_shared_v2_f32(out:slice(2 * eight, 2), from, { offset = offsets[name] + 32 * eight })
+    end
+    return function(r) return out[r // 4 * 2 + r % 2] end
+  end
+  local store = output.writer(g)
+
+  local scaled, rest
+  local function convert_o() pack(o16, function(r) return o[r] end) end
+  local function free_prepared()
+    rings.prepared:release(prepared, { lane = lane })
+    rings.prepared:advance(prepared)
+  end
+
+  -- The first part of a chunk: up to U. O of the chunk before, if there is one, leaves while its products run.
+  local function values_of(later)
+    rings.keys:wait(keys)
+    local stage_of_gates = stage_at(keys.stage)
+    multiply.k(u, s16, keys.stage, 0)
+    rings.values:wait(values)
+    local v16, decay = load_values(values.stage), columns("decay", stage_of_gates)
+    if later then
+      k:wgmma_wait_group(1)
+      free_prepared()
+      convert_o()
+    end
+    multiply.q(o, s16, keys.stage, 0)
+    local x = {}
+    for i = 0, #v16 - 1 do x[2 * i], x[2 * i + 1] = split(k, v16[i]) end
+    k:wgmma_wait_group(1)
+    pack(x16, function(r) return k:fma(decay(r), u[r], x[r]) end)
+    rings.prepared:wait(prepared)
+    multiply.t(u, x16, prepared.stage, 0)
+    rings.values:advance(values)
+    scaled, rest = columns("scaled", stage_of_gates), columns("rest", stage_of_gates)
+    local whole = k:neg(k:ld_shared_f32(stage_of_gates, { offset = offsets.decay + 4 * (p.chunk - 1) }))
+    for r = 0, #s - 1 do k:mul(s[r], s[r], whole) end
+    if later then store(o16) end
+    k:wgmma_wait_group(1)
+    for r = 0, #o - 1 do k:mul(o[r], o[r], scaled(r)) end
+    k:wgmma_wait_group(0)
+    pack(update16, function(r) return u[r] * rest(r) end)
+  end
+
+  -- The second part: the state after the chunk, while O is in flight.
+  local function pass_state()
+    multiply.update(s, update16, keys.stage)
+    pack(u16, function(r) return u[r] end)
+    multiply.p(o, u16, prepared.stage, 1)
+    k:wgmma_wait_group(1)
+    k:bar_warp_sync(0xFFFFFFFF) -- all lanes have read the gates
+    rings.keys:release(keys, { lane = lane })
+    rings.keys:advance(keys)
+    pack_state()
+  end
+
+  -- ptxas (13.0) serialises products that are in flight where a loop ends and are waited for in it: a round is the
+  -- second part of a chunk and the first one of the next.
+  local function chunks()
+    values_of(false)
+    k:loop({ from = 1, to = at.chunks }, function()
+      pass_state()
+      values_of(true)
+    end)
+    pass_state()
+    k:wgmma_wait_group(0)
+    convert_o()
+    store(o16)
   end
 
   state.load(g, s)
-  k:loop(at.chunks, function()
-    pack(s16, function(r) return s[r] end)
-    rings.keys:wait(keys)
-    multiply.k(u, s16, keys.stage)
-    rings.values:wait(values)
-    local v16, decay, x = load_values(values.stage), me.columns("decay", keys.stage), {}
-    rings.values:advance(values)
-    for i = 0, #v16 - 1 do x[2 * i], x[2 * i + 1] = split(k, v16[i]) end
-    k:wgmma_wait_group(0)
-    pack(x16, function(r) return k:fma(decay(r), u[r], x[r]) end)
-    rings.prepared:wait(prepared)
-    multiply.t(u, x16, prepared.stage)
-    give_state(s16)
-    local whole, rest = k:neg(me.last("decay", keys.stage)), me.columns("rest", keys.stage)
-    for r = 0, #s - 1 do k:mul(s[r], s[r], whole) end
-    k:wgmma_wait_group(0)
-    free(rings.prepared, prepared)
-    pack(x16, function(r) return u[r] * rest(r) end)
-    multiply.update(s, x16, keys.stage)
-    pack(u16, function(r) return u[r] end)
-    give_values(u16)
-    k:wgmma_wait_group(0)
-    free(rings.keys, keys)
-  end)
+  pack_state()
+  if p.packed then k:if_(at.chunks:gt(0), chunks) else chunks() end
   state.store(g, s)
 end
 

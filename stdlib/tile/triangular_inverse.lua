@@ -52,25 +52,14 @@ local function invert_block(b, own, lane)
   b:bar_warp_sync(0xFFFFFFFF)
 end
 
--- acc[i] += a * B for each i of `rows`, where B^T is the 16 x 16 block at row `i` and column `m` of blocks. All loads
--- come first, and products that do not wait for each other stand side by side.
-local function multiply(b, acc, a, from, rows, m)
-  local loaded = {}
-  for _, i in ipairs(rows) do
-    for half = 0, 1 do -- of B's columns
-      for step = 0, 1 do
-        local of_b = b:regs("b32", 2)
-        b:ld_shared_v2_b32(of_b, from, { offset = place(16 * i + 8 * half, 16 * m + 8 * step) })
-        loaded[4 * i + 2 * half + step] = of_b
-      end
-    end
-  end
-  for step = 0, 1 do
-    for _, i in ipairs(rows) do
-      for half = 0, 1 do
-        local sums = acc[i]:slice(4 * half, 4)
-        b:mma_sync(sums, a[step], loaded[4 * i + 2 * half + step], sums, { d = "f32", a = "tf32", b = "tf32", k = 8 })
-      end
+-- acc += a * B, where B^T is the 16 x 16 block at row `i` and column `m` of blocks.
+local function multiply(b, acc, a, from, i, m)
+  for half = 0, 1 do -- of B's columns
+    local sums = acc:slice(4 * half, 4)
+    for step = 0, 1 do
+      local of_b = b:regs("b32", 2)
+      b:ld_shared_v2_b32(of_b, from, { offset = place(16 * i + 8 * half, 16 * m + 8 * step) })
+      b:mma_sync(sums, a[step], of_b, sums, { d = "f32", a = "tf32", b = "tf32", k = 8 })
     end
   end
 end
@@ -103,10 +92,8 @@ local function column_of_blocks(b, matrix, lane, j, each)
   for i = j + 1, 3 do sums[i], blocks[i] = zeros(), zeros() end
   for m = j, 2 do
     local a = operand(b, blocks[m])
-    local below = {}
-    for i = m + 1, 3 do below[#below + 1] = i end
-    multiply(b, sums, a, from, below, m)
-    multiply(b, blocks, operand(b, sums[m + 1]), from, { m + 1 }, m + 1)
+    for i = m + 1, 3 do multiply(b, sums[i], a, from, i, m) end
+    multiply(b, blocks[m + 1], operand(b, sums[m + 1]), from, m + 1, m + 1)
   end
   for i = j, 3 do each(i, j, blocks[i]) end
 end
