@@ -9,18 +9,14 @@ local panels = require "wgrun.tile.panel"
 
 local module = {}
 
---- Zeros in all of T and P: above the diagonal blocks nothing else is stored. All threads of the CTA execute it.
+--- Zeros in all of T: above the diagonal blocks nothing else is stored. All threads of the CTA execute it.
 function module.clear(g)
   local k, p = g.k, g.p
   local zeros = k:regs("b32", 4)
   for i = 0, 3 do k:mov(zeros[i], 0) end
-  local mine = k:special "tid.x" << 4
-  for _, name in ipairs { "t", "p" } do
-    local to = k:address(g.buffers[name]) + mine
-    for offset = 0, p.t_stages * p.t.bytes - 1, 16 * p.threads do
-      k:st_shared_v4_b32(to, zeros, { offset = offset })
-    end
-  end
+  k:loop({ from = k:special "tid.x", to = p.t_stages * p.t.bytes // 16, step = p.threads }, function(unit)
+    k:st_shared_v4_b32(k:address(g.buffers.t, unit << 4), zeros)
+  end)
   k:fence_proxy_async { space = "shared::cta" }
 end
 
@@ -43,51 +39,49 @@ local function products(g, keys, queries)
   end
 end
 
--- N and P of a chunk. N above the diagonal is not read, so that there may be anything.
-local function triangles(g, me, keys, queries)
+-- N and P of a chunk, from the products. Stores N, of which nobody reads what is above the diagonal, and leaves P as
+-- words. Loads come first and stores last: ptxas keeps their order.
+local function triangles(g, me, keys, queries, words_of_p)
   local k, p = g.k, g.p
-  local thread = k:special "tid.x"
-  local lane = thread & 31
+  local lane, convert = k:special "tid.x" & 31, elements.to_output[p.dtype]
   local pair = (lane & 3) << 1 -- the thread's first column
   local first_row = (me.warp << 4) + (lane >> 2)
   local ahead = k:mov(first_row, { type = "s32" }) - k:mov(pair, { type = "s32" })
   local to = me.matrix + first_row * (4 * me.line) + (pair << 2)
-  local base = k:address(g.buffers.p)
-  return function(stage_of_gates, stage)
+  return function(stage_of_gates)
     local rows, columns = stage_of_gates + (first_row << 2), stage_of_gates + (pair << 2)
-    local sums, betas = {}, {}
+    local sums, betas, of_columns = {}, {}, k:regs("f32", p.chunk // 4)
     for half = 0, 1 do
       sums[half] = k:ld_shared_f32(rows, { offset = me.offsets.sum + 32 * half })
       betas[half] = k:neg(k:ld_shared_f32(rows, { offset = me.offsets.beta + 32 * half }))
     end
-    local pieces = panels.pieces(me.panel, base + stage * p.t.bytes, lane, me.warp)(0, 0)
-    local function element(r, of_column)
+    for eight = 0, p.chunk // 8 - 1 do
+      k:ld_shared_v2_f32(of_columns:slice(2 * eight, 2), columns, { offset = me.offsets.sum + 32 * eight })
+    end
+    local n = {}
+    for r = 0, #keys - 1 do
       local half = r // 2 % 2
-      local decay = k:ex2_approx_ftz(sums[half] - of_column)
+      local decay = k:ex2_approx_ftz(sums[half] - of_columns[r // 4 * 2 + r % 2])
+      n[r] = elements.nearest_tf32(k, betas[half] * (decay * keys[r]))
       local product = decay * g.sizes.scale * queries[r]
       k:mov(queries[r], k:selp(product, 0.0, ahead:ge(8 * (r // 4) + r % 2 - 8 * half)))
-      return elements.nearest_tf32(k, betas[half] * (decay * keys[r]))
     end
-    for eight = 0, p.chunk // 8 - 1 do
-      local of_columns = k:regs("f32", 2)
-      k:ld_shared_v2_f32(of_columns, columns, { offset = me.offsets.sum + 32 * eight })
-      for half = 0, 1 do
-        local r = 4 * eight + 2 * half
-        local words = { element(r, of_columns[0]), element(r + 1, of_columns[1]) }
-        k:st_shared_v2_b32(to, words, { offset = 4 * (8 * half * me.line + 8 * eight) })
-      end
+    for i = 0, #words_of_p - 1 do k:mov(words_of_p[i], convert(k, queries[2 * i], queries[2 * i + 1])) end
+    for r = 0, #keys - 1, 2 do
+      k:st_shared_v2_b32(to, { n[r], n[r + 1] }, { offset = 4 * (8 * (r // 2 % 2) * me.line + 8 * (r // 4)) })
     end
-    for _, piece in ipairs(pieces) do panels.write_piece(k, me.panel, piece, queries) end
   end
 end
 
--- Stores blocks of T = (I - N)^-1 diag(beta): each(i, j, block) as k:triangular_inverse calls it.
-local function storer(g, me, stage_of_gates, stage)
+-- Stores blocks of T = (I - N)^-1 diag(beta): each(i, j, block) as k:triangular_inverse calls it. Waits for the stage
+-- before the first.
+local function storer(g, me, stage_of_gates, prepared)
   local k, p = g.k, g.p
   local lane, convert = k:special "tid.x" & 31, elements.to_output[p.dtype]
-  local base = k:address(g.buffers.t, stage * p.t.bytes) + ((lane & 7) + ((lane >> 4) << 3)) * 128
+  local base = k:address(g.buffers.t, prepared.stage * p.t.bytes) + ((lane & 7) + ((lane >> 4) << 3)) * 128
   local betas = stage_of_gates + ((lane >> 2) << 2)
   return function(i, j, block)
+    if i == j then g.rings.prepared:acquire(prepared) end
     local unit = ((lane >> 3 & 1) + 2 * j) ~ (lane & 7)
     local factors, words = {}, {}
     for half = 0, 1 do
@@ -113,22 +107,26 @@ function module.emit(g, number)
   me.offsets, stage_at = gates.places(k, p, g.buffers.gates)
   local lane, barrier = thread & 31, number + 1
   local keys, queries = k:regs("f32", p.chunk // 2), k:regs("f32", p.chunk // 2)
-  local multiply, store_triangles = products(g, keys, queries), triangles(g, me, keys, queries)
+  local words_of_p = k:regs("b32", p.chunk // 4)
+  local multiply, store_triangles = products(g, keys, queries), triangles(g, me, keys, queries, words_of_p)
+  local pieces = panels.pieces(me.panel, k:address(g.buffers.p), lane, me.warp)(0, 0)
   local cursor, prepared = rings.keys:cursor(), rings.prepared:cursor()
-  rings.keys:skip(cursor, number)
   rings.prepared:skip(prepared, number)
+
+  rings.keys:skip(cursor, number) -- stages of its own: there are an even number of them
 
   k:loop({ from = number, to = at.chunks, step = p.preparers }, function()
     rings.keys:wait(cursor)
     multiply(cursor.stage)
     k:wgmma_wait_group(0)
     local stage_of_gates = stage_at(cursor.stage)
-    rings.prepared:acquire(prepared)
     k:bar_sync(barrier, { threads = 128 }) -- all warps have read the N of the chunk before
-    store_triangles(stage_of_gates, prepared.stage)
-    k:triangular_inverse {
-      matrix = me.matrix, barrier = barrier, each = storer(g, me, stage_of_gates, prepared.stage),
-    }
+    store_triangles(stage_of_gates)
+    k:triangular_inverse { matrix = me.matrix, barrier = barrier, each = storer(g, me, stage_of_gates, prepared) }
+    local ahead = prepared.stage * p.t.bytes
+    for i, piece in ipairs(pieces) do
+      k:stmatrix_x4(piece.at + ahead, words_of_p:slice(4 * (i - 1), 4), { offset = piece.offset })
+    end
     k:fence_proxy_async { space = "shared::cta" }
     k:bar_warp_sync(0xFFFFFFFF)
     k:mbarrier_arrive(rings.prepared:full_barrier(prepared), { guard = lane:eq(0) })
