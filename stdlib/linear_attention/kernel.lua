@@ -6,7 +6,7 @@
 --
 -- Only X, U, O and S depend on the state. A CTA has 64 columns of V, of O and of the state of a head. One warpgroup
 -- passes over the chunks with the state in its registers (linear_attention/recurrence.lua); two others make T and P of
--- chunks ahead of it in turns (linear_attention/preparation.lua); in the fourth, a thread copies Q, K and V, a warp makes
+-- chunks ahead of it in turns (linear_attention/preparation.lua); in the fourth, threads copy Q, K and V, a warp makes
 -- sums and exponentials of g (linear_attention/gates.lua), and another stores O (linear_attention/output.lua).
 
 local wg = require "wgrun"
@@ -20,24 +20,30 @@ local recurrence = require "wgrun.linear_attention.recurrence"
 
 local module = {}
 
-local function produce(g)
-  local k, p, rings, buffers, at = g.k, g.p, g.rings, g.buffers, g.at
-  local load, place = tensors.loader(k, p), tensors.place(p)
-  local q, kk, v = k:address(buffers.q), k:address(buffers.k), k:address(buffers.v)
-  local keys, values = rings.keys:cursor(), rings.values:cursor()
+-- Copies Q and K; V has a thread of its own, since its stages are given back later, when O has left them.
+local function copy_keys(g)
+  local k, p, ring, at = g.k, g.p, g.rings.keys, g.at
+  local load, cursor = tensors.loader(k, p), ring:cursor()
+  local q, kk = k:address(g.buffers.q), k:address(g.buffers.k)
   local of_keys = { batch = at.batch, head = at.qk_head }
   k:loop(at.chunks, function(chunk)
     local row = at.start + (chunk << 6)
-    rings.keys:acquire(keys)
-    local barrier, offset = rings.keys:expect(keys, 2 * p.k.bytes), keys.stage * p.k.bytes
+    ring:acquire(cursor)
+    local barrier, offset = ring:expect(cursor, 2 * p.k.bytes), cursor.stage * p.k.bytes
     load(p.k, kk + offset, g.maps.K, of_keys, row, barrier)
     load(p.k, q + offset, g.maps.Q, of_keys, row, barrier)
-    rings.keys:advance(keys)
-    rings.values:acquire(values)
-    barrier = rings.values:expect(values, p.v.bytes)
-    local where = place(at.column, at, row)
-    k["cp_async_bulk_tensor_" .. #where .. "d"](k, v + values.stage * p.v.bytes, g.maps.V, where, barrier)
-    rings.values:advance(values)
+    ring:advance(cursor)
+  end)
+end
+
+local function copy_values(g)
+  local k, p, ring, at = g.k, g.p, g.rings.values, g.at
+  local place, v, cursor = tensors.place(p), k:address(g.buffers.v), ring:cursor()
+  k:loop(at.chunks, function(chunk)
+    ring:acquire(cursor)
+    local barrier, where = ring:expect(cursor, p.v.bytes), place(at.column, at, at.start + (chunk << 6))
+    k["cp_async_bulk_tensor_" .. #where .. "d"](k, v + cursor.stage * p.v.bytes, g.maps.V, where, barrier)
+    ring:advance(cursor)
   end)
 end
 
@@ -94,9 +100,10 @@ function module.make(p, list)
     local role = k:shfl_sync_idx_b32(thread >> 7, 0, 31)
     k:if_(role:eq(0), function()
       k:setmaxnreg_dec(p.registers.copies)
-      k:if_(thread:eq(0), function() produce(g) end)
+      k:if_(thread:eq(0), function() copy_keys(g) end)
       k:if_((thread >> 5):eq(1), function() gates.emit(g) end)
       k:if_((thread >> 5):eq(2), function() output.emit(g) end)
+      k:if_(thread:eq(96), function() copy_values(g) end)
     end, function()
       k:if_(role:eq(1), function()
         k:setmaxnreg_inc(p.registers.recurrence)

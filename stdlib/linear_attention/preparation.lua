@@ -109,7 +109,6 @@ function module.emit(g, number)
   local keys, queries = k:regs("f32", p.chunk // 2), k:regs("f32", p.chunk // 2)
   local words_of_p = k:regs("b32", p.chunk // 4)
   local multiply, store_triangles = products(g, keys, queries), triangles(g, me, keys, queries, words_of_p)
-  local pieces = panels.pieces(me.panel, k:address(g.buffers.p), lane, me.warp)(0, 0)
   local cursor, prepared = rings.keys:cursor(), rings.prepared:cursor()
   rings.prepared:skip(prepared, number)
 
@@ -123,9 +122,9 @@ function module.emit(g, number)
     k:bar_sync(barrier, { threads = 128 }) -- all warps have read the N of the chunk before
     store_triangles(stage_of_gates)
     k:triangular_inverse { matrix = me.matrix, barrier = barrier, each = storer(g, me, stage_of_gates, prepared) }
-    local ahead = prepared.stage * p.t.bytes
-    for i, piece in ipairs(pieces) do
-      k:stmatrix_x4(piece.at + ahead, words_of_p:slice(4 * (i - 1), 4), { offset = piece.offset })
+    local pieces = panels.pieces(me.panel, k:address(g.buffers.p, prepared.stage * p.t.bytes), lane, me.warp)
+    for i, piece in ipairs(pieces(0, 0)) do
+      k:stmatrix_x4(piece.at, words_of_p:slice(4 * (i - 1), 4), { offset = piece.offset })
     end
     k:fence_proxy_async { space = "shared::cta" }
     k:bar_warp_sync(0xFFFFFFFF)

@@ -95,14 +95,15 @@ function module.emit(g)
     rings.keys:wait(keys)
     local stage_of_gates = stage_at(keys.stage)
     multiply.k(u, s16, keys.stage, 0)
-    rings.values:wait(values)
-    local v16, decay = load_values(values.stage), columns("decay", stage_of_gates)
     if later then
       k:wgmma_wait_group(1)
       free_prepared()
       convert_o()
     end
     multiply.q(o, s16, keys.stage, 0)
+    if later then store(o16) end
+    rings.values:wait(values)
+    local v16, decay = load_values(values.stage), columns("decay", stage_of_gates)
     local x = {}
     for i = 0, #v16 - 1 do x[2 * i], x[2 * i + 1] = split(k, v16[i]) end
     k:wgmma_wait_group(1)
@@ -113,7 +114,6 @@ function module.emit(g)
     scaled, rest = columns("scaled", stage_of_gates), columns("rest", stage_of_gates)
     local whole = k:neg(k:ld_shared_f32(stage_of_gates, { offset = offsets.decay + 4 * (p.chunk - 1) }))
     for r = 0, #s - 1 do k:mul(s[r], s[r], whole) end
-    if later then store(o16) end
     k:wgmma_wait_group(1)
     for r = 0, #o - 1 do k:mul(o[r], o[r], scaled(r)) end
     k:wgmma_wait_group(0)
