@@ -18,7 +18,6 @@ function module.writer(g)
     for _, piece in ipairs(pieces) do
       k:stmatrix_x4(piece.at + ahead, words:slice(piece[1] // 2, 4), { trans = 1, offset = piece.offset })
     end
-    k:fence_proxy_async { space = "shared::cta" } -- also of V, which has been read and is overwritten by a copy
     k:bar_warp_sync(0xFFFFFFFF)
     k:mbarrier_arrive(ring:full_barrier(cursor), { guard = lane:eq(0) })
     ring:advance(cursor)
@@ -33,6 +32,8 @@ function module.emit(g)
   k:loop(at.chunks, function(chunk)
     local row, from = at.start + (chunk << 6), k:address(g.buffers.v, cursor.stage * p.v.bytes)
     ring:wait(cursor)
+    -- Of O, and of V, which has been read and is overwritten by a copy. Here nobody waits for the fence.
+    k:fence_proxy_async { space = "shared::cta" }
     local function copy_whole()
       k:if_(leader, function()
         local where = place(at.column, at, row)
