@@ -6,7 +6,7 @@
 --
 -- Only X, U, O and S depend on the state. A CTA has 64 columns of V, of O and of the state of a head. One warpgroup
 -- passes over the chunks with the state in its registers (linear_attention/recurrence.lua); two others make T and P of
--- chunks ahead of it in turns (linear_attention/preparation.lua); in the fourth, threads copy Q, K and V, a warp makes
+-- chunks ahead of it (linear_attention/preparation.lua), in turns with those of the CTA that has the head's other columns; in the fourth, threads copy Q, K and V, a warp makes
 -- sums and exponentials of g (linear_attention/gates.lua), and another stores O (linear_attention/output.lua).
 
 local wg = require "wgrun"
@@ -62,7 +62,7 @@ local function stages_of(k, p)
     keys = k:pipeline { stages = p.stages, producers = 2, arrivals = 8, name = "keys" },
     values = k:pipeline { stages = p.v_stages, name = "values" },
     outputs = k:pipeline { stages = p.v_stages, producers = 4, name = "outputs" }, -- O in the stages of V; only `full`
-    prepared = k:pipeline { stages = p.t_stages, producers = 4, arrivals = 4, name = "prepared" },
+    prepared = k:pipeline { stages = p.t_stages, arrivals = 4 * p.sharing, name = "prepared" },
   }
 end
 
@@ -71,7 +71,7 @@ end
 local function tile_of(g)
   local k, p, at = g.k, g.p, {}
   local half = k:special "ctaid.x"
-  at.column, at.head, at.batch = half << 6, k:special "ctaid.y", k:special "ctaid.z"
+  at.half, at.column, at.head, at.batch = half, half << 6, k:special "ctaid.y", k:special "ctaid.z"
   at.qk_head = division.divided(k, at.head, p.heads // p.qk_heads)
   if p.packed then
     at.start, at.tokens = tensors.sequence(k, g.sizes.starts, at.batch)
@@ -82,10 +82,16 @@ local function tile_of(g)
   return at
 end
 
+-- All threads of the cluster meet.
+local function meet(k)
+  k:barrier_cluster_arrive()
+  k:barrier_cluster_wait()
+end
+
 --- The kernel of a plan (of plan.make), with these parameters; its CTAs are half of V, head, and sequence. While it is
 --- emitted it is a table `g`: k, p; maps and sizes, its parameters; buffers and rings; at, what the CTA computes.
 function module.make(p, list)
-  local kernel = wg.kernel(p.name, { threads = p.threads }, function(k)
+  local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.sharing } }, function(k)
     local g = { k = k, p = p }
     g.maps, g.sizes = parameters.declare(k, list)
     g.buffers, g.rings = stages_of(k, p)
@@ -95,7 +101,7 @@ function module.make(p, list)
       for _, name in ipairs { "keys", "values", "outputs", "prepared" } do g.rings[name]:init() end
     end)
     preparation.clear(g)
-    k:bar_sync(0)
+    meet(k)
     g.at = tile_of(g)
     local role = k:shfl_sync_idx_b32(thread >> 7, 0, 31)
     k:if_(role:eq(0), function()
@@ -113,6 +119,7 @@ function module.make(p, list)
         preparation.emit(g, role - 2)
       end)
     end)
+    meet(k) -- the other CTA may still need this one's memory
   end)
   kernel:launch_rule { notes = parameters.notes(list) }
   return kernel

@@ -30,7 +30,7 @@ function module.make(opts)
   p.lines = { dtype = p.dtype, columns = 64, line_bytes = 128 }
   p.stages, p.v_stages, p.t_stages = 4, 3, 2
   p.gates = { "sum", "beta", "decay", "scaled", "rest", bytes = 5 * 4 * p.chunk }
-  p.preparers = 2
+  p.preparers, p.sharing = 2, p.dim // p.columns -- preparing warpgroups of a CTA; the CTAs of a cluster, with a head
   p.threads, p.registers = 128 * (2 + p.preparers), { copies = 40, recurrence = 232, preparation = 120 }
   return p
 end

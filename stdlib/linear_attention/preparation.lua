@@ -73,15 +73,27 @@ local function triangles(g, me, keys, queries, words_of_p)
   end
 end
 
--- Stores blocks of T = (I - N)^-1 diag(beta): each(i, j, block) as k:triangular_inverse calls it. Waits for the stage
--- before the first.
-local function storer(g, me, stage_of_gates, prepared)
+-- Gives the other CTA T and P of a stage, by one thread: their bytes complete the phase there.
+local function send(g, stage)
+  local k, p, ring = g.k, g.p, g.rings.prepared
+  local other = g.at.half ~ 1
+  local full = k:mapa(ring:full_barrier { stage = stage }, other)
+  k:mbarrier_arrive_expect_tx(full, 2 * p.t.bytes, { space = "shared::cluster" })
+  for _, name in ipairs { "t", "p" } do
+    local from = k:address(g.buffers[name], stage * p.t.bytes)
+    k:cp_async_bulk_cluster(k:mapa(from, other), from, p.t.bytes, full)
+  end
+end
+
+-- Stores blocks of T = (I - N)^-1 diag(beta): each(i, j, block) as k:triangular_inverse calls it. wait() waits for
+-- the stage.
+local function storer(g, me, stage_of_gates, stage, wait)
   local k, p = g.k, g.p
   local lane, convert = k:special "tid.x" & 31, elements.to_output[p.dtype]
-  local base = k:address(g.buffers.t, prepared.stage * p.t.bytes) + ((lane & 7) + ((lane >> 4) << 3)) * 128
+  local base = k:address(g.buffers.t, stage * p.t.bytes) + ((lane & 7) + ((lane >> 4) << 3)) * 128
   local betas = stage_of_gates + ((lane >> 2) << 2)
   return function(i, j, block)
-    if i == j then g.rings.prepared:acquire(prepared) end
+    if i == j then wait() end
     local unit = ((lane >> 3 & 1) + 2 * j) ~ (lane & 7)
     local factors, words = {}, {}
     for half = 0, 1 do
@@ -106,32 +118,40 @@ function module.emit(g, number)
   local stage_at
   me.offsets, stage_at = gates.places(k, p, g.buffers.gates)
   local lane, barrier = thread & 31, number + 1
+  local turn = number + p.preparers * at.half
   local keys, queries = k:regs("f32", p.chunk // 2), k:regs("f32", p.chunk // 2)
   local words_of_p = k:regs("b32", p.chunk // 4)
   local multiply, store_triangles = products(g, keys, queries), triangles(g, me, keys, queries, words_of_p)
-  local cursor, prepared = rings.keys:cursor(), rings.prepared:cursor()
-  rings.prepared:skip(prepared, number)
+  local cursor, ring = rings.keys:cursor(), rings.prepared
+  rings.keys:skip(cursor, turn) -- always the same stage; and of T and P, the warpgroup's number
+  local stage = { stage = number }
+  -- Both CTAs tell the one that prepares a stage next that they are done with it: the second one from the first chunk on.
+  local free = k:mov(at.half ~ 1, { type = "u32" })
+  local function wait() k:mbarrier_wait(ring:empty_barrier(stage), free) end
 
-  rings.keys:skip(cursor, number) -- stages of its own: there are an even number of them
-
-  k:loop({ from = number, to = at.chunks, step = p.preparers }, function()
+  k:loop({ from = turn, to = at.chunks, step = p.preparers * p.sharing }, function()
     rings.keys:wait(cursor)
     multiply(cursor.stage)
     k:wgmma_wait_group(0)
     local stage_of_gates = stage_at(cursor.stage)
     k:bar_sync(barrier, { threads = 128 }) -- all warps have read the N of the chunk before
     store_triangles(stage_of_gates)
-    k:triangular_inverse { matrix = me.matrix, barrier = barrier, each = storer(g, me, stage_of_gates, prepared) }
-    local pieces = panels.pieces(me.panel, k:address(g.buffers.p, prepared.stage * p.t.bytes), lane, me.warp)
+    k:triangular_inverse {
+      matrix = me.matrix, barrier = barrier, each = storer(g, me, stage_of_gates, number, wait),
+    }
+    k:xor(free, free, 1)
+    local pieces = panels.pieces(me.panel, k:address(g.buffers.p, number * p.t.bytes), lane, me.warp)
     for i, piece in ipairs(pieces(0, 0)) do
       k:stmatrix_x4(piece.at, words_of_p:slice(4 * (i - 1), 4), { offset = piece.offset })
     end
     k:fence_proxy_async { space = "shared::cta" }
-    k:bar_warp_sync(0xFFFFFFFF)
-    k:mbarrier_arrive(rings.prepared:full_barrier(prepared), { guard = lane:eq(0) })
+    k:bar_sync(barrier, { threads = 128 })
+    k:if_((thread & 127):eq(0), function()
+      k:mbarrier_arrive(ring:full_barrier(stage))
+      send(g, number)
+    end)
     rings.keys:release(cursor, { lane = lane })
-    rings.keys:skip(cursor, p.preparers)
-    rings.prepared:skip(prepared, p.preparers)
+    rings.keys:skip(cursor, p.stages)
   end)
 end
 

@@ -86,7 +86,8 @@ function module.emit(g)
   local scaled, rest
   local function convert_o() pack(o16, function(r) return o[r] end) end
   local function free_prepared()
-    rings.prepared:release(prepared, { lane = lane })
+    local empty = rings.prepared:empty_barrier(prepared) -- in the CTA that prepares the stage next
+    k:mbarrier_arrive(k:mapa(empty, prepared.phase ~ 1), { space = "shared::cluster", guard = lane:eq(0) })
     rings.prepared:advance(prepared)
   end
 
@@ -127,7 +128,9 @@ function module.emit(g)
     multiply.p(o, u16, prepared.stage, 1)
     k:wgmma_wait_group(1)
     k:bar_warp_sync(0xFFFFFFFF) -- all lanes have read the gates
-    rings.keys:release(keys, { lane = lane })
+    -- Once, or twice where the other CTA prepares the chunk, so that no warpgroup gives its keys back here.
+    local there = (keys.stage >> 1) ~ at.half
+    k:mbarrier_arrive(rings.keys:empty_barrier(keys), { guard = lane:le(there) })
     rings.keys:advance(keys)
     pack_state()
   end
