@@ -28,7 +28,7 @@ end
 -- Loads g and beta of the lane's two tokens of a chunk to the registers, in units of log2.
 local function loader(g, lane)
   local k, p, sizes, at = g.k, g.p, g.sizes, g.at
-  local first = p.packed and at.start or at.batch * at.tokens
+  local first = p.packed and at.start or at.batch * sizes.tokens + at.start
   local mine = lane << 1
   return function(chunk, to)
     local token = (chunk << 6) + mine
@@ -68,7 +68,7 @@ function module.emit(g)
     store("sum", function(i) return sums[i] end)
     store("beta", function(i) return beta[i] end)
     store("decay", function(i) return k:neg(decay[i]) end)
-    store("scaled", function(i) return decay[i] * g.sizes.scale end)
+    if not p.summary then store("scaled", function(i) return decay[i] * g.sizes.scale end) end
     store("rest", function(i) return k:ex2_approx_ftz(total - sums[i]) end)
     k:bar_warp_sync(0xFFFFFFFF)
     k:mbarrier_arrive(ring:full_barrier(cursor), { guard = lane:eq(0) })

@@ -29,9 +29,9 @@ local function copy_keys(g)
   k:loop(at.chunks, function(chunk)
     local row = at.start + (chunk << 6)
     ring:acquire(cursor)
-    local barrier, offset = ring:expect(cursor, 2 * p.k.bytes), cursor.stage * p.k.bytes
+    local barrier, offset = ring:expect(cursor, (p.summary and 1 or 2) * p.k.bytes), cursor.stage * p.k.bytes
     load(p.k, kk + offset, g.maps.K, of_keys, row, barrier)
-    load(p.k, q + offset, g.maps.Q, of_keys, row, barrier)
+    if not p.summary then load(p.k, q + offset, g.maps.Q, of_keys, row, barrier) end
     ring:advance(cursor)
   end)
 end
@@ -66,12 +66,22 @@ local function stages_of(k, p)
   }
 end
 
--- What the CTA computes: batch, head, qk_head; column, the first one of V; start, the first token in the tensors;
--- tokens, their number; chunks.
+-- What the CTA computes: batch, head, qk_head; half and column, the first one of V; start, the first token in the
+-- tensors; tokens, their number up to the end of the sequence; chunks. Of a sequence in segments also segment, and slot,
+-- the number of the segment among all; and of a summary kind, 0 for what the tokens add to the state, 1 for what they
+-- make of it.
 local function tile_of(g)
   local k, p, at = g.k, g.p, {}
-  local half = k:special "ctaid.x"
-  at.half, at.column, at.head, at.batch = half, half << 6, k:special "ctaid.y", k:special "ctaid.z"
+  local x, z = k:special "ctaid.x", k:special "ctaid.z"
+  at.half = p.summary and x & 1 or x
+  at.kind = p.summary and x >> 1
+  at.column, at.head, at.batch = at.half << 6, k:special "ctaid.y", z
+  if p.segments > 1 then
+    local parts = p.segments - (p.summary and 1 or 0)
+    at.batch = division.divided(k, z, parts)
+    at.segment = z - at.batch * parts
+    at.slot = at.batch * p.segments + at.segment
+  end
   at.qk_head = division.divided(k, at.head, p.heads // p.qk_heads)
   if p.packed then
     at.start, at.tokens = tensors.sequence(k, g.sizes.starts, at.batch)
@@ -79,6 +89,13 @@ local function tile_of(g)
     at.start, at.tokens = k:mov(0, { type = "u32" }), g.sizes.tokens
   end
   at.chunks = (at.tokens + 63) >> 6
+  if p.segments > 1 then
+    local each = division.divided(k, at.chunks + (p.segments - 1), p.segments)
+    local before = k:min(each * at.segment, at.chunks)
+    at.chunks = k:min(each, at.chunks - before)
+    at.start = at.start + (before << 6)
+    at.tokens = at.tokens - k:min(before << 6, at.tokens)
+  end
   return at
 end
 
@@ -97,7 +114,7 @@ function module.make(p, list)
     g.buffers, g.rings = stages_of(k, p)
     local thread = k:special "tid.x"
     k:if_(thread:eq(0), function()
-      for _, name in ipairs { "Q", "K", "V", "O" } do k:prefetch_tensormap(g.maps[name]) end
+      for _, map in pairs(g.maps) do k:prefetch_tensormap(map) end
       for _, name in ipairs { "keys", "values", "outputs", "prepared" } do g.rings[name]:init() end
     end)
     preparation.clear(g)

@@ -15,7 +15,7 @@ function module.writer(g)
   local pieces = panels.pieces(p.panel, base, lane, thread >> 5)(0, 0)
   return function(words)
     local ahead = cursor.stage * p.v.bytes
-    for _, piece in ipairs(pieces) do
+    for _, piece in ipairs(p.summary and {} or pieces) do
       k:stmatrix_x4(piece.at + ahead, words:slice(piece[1] // 2, 4), { trans = 1, offset = piece.offset })
     end
     k:bar_warp_sync(0xFFFFFFFF)
@@ -42,7 +42,9 @@ function module.emit(g)
         k:cp_async_bulk_wait_group(0, { read = true })
       end)
     end
-    if p.packed then
+    if p.summary then -- has no O: it gives the stage back
+      k:bar_warp_sync(0xFFFFFFFF)
+    elseif p.packed then
       k:if_((row + p.chunk):le(last), copy_whole, function()
         local rows = { to = g.sizes.rows_of_o, width = p.heads * p.dim }
         panels.copy_rows(k, p.panel, from, lane, rows, row, k:mad_lo_u32(at.head, p.dim, at.column), last, 32)

@@ -10,7 +10,7 @@ local module = {}
 function module.make(opts)
   opts = arguments.options("wg.delta_rule", opts)
   local p = { what = "wg.delta_rule", layout = "bshd", dim = 128, chunk = 64, columns = 64 }
-  for _, name in ipairs { "dtype", "packed", "heads", "initial_state", "final_state", "state_layout", "name" } do
+  for _, name in ipairs { "dtype", "packed", "heads", "initial_state", "final_state", "state_layout", "name", "segments" } do
     p[name] = opts[name]
   end
   p.o = p.dtype
@@ -33,6 +33,11 @@ function module.make(opts)
   p.preparers, p.sharing = 2, p.dim // p.columns -- preparing warpgroups of a CTA; the CTAs of a cluster, with a head
   p.threads, p.registers = 128 * (2 + p.preparers), { copies = 40, recurrence = 232, preparation = 120 }
   return p
+end
+
+--- The plan of the kernel that sums segments up (linear_attention/segments.lua), for the plan of the main kernel.
+function module.of_summary(p)
+  return setmetatable({ summary = true, name = p.name .. "_summary" }, { __index = p })
 end
 
 return module

@@ -27,7 +27,7 @@ local function products(g, keys, queries)
   return function(stage)
     local of_q, of_k = q(stage), kk(stage)
     k:wgmma_fence()
-    for _, one in ipairs { { keys, of_k }, { queries, of_q } } do
+    for _, one in ipairs { { keys, of_k }, not p.summary and { queries, of_q } or nil } do
       for step = 0, p.dim // 16 - 1 do
         k:wgmma_mma_async(one[1], one[2](step), of_k(step), {
           n = p.chunk, k = 16, d = "f32", a = p.dtype, b = p.dtype, trans_a = 0, trans_b = 0,
@@ -63,10 +63,14 @@ local function triangles(g, me, keys, queries, words_of_p)
       local half = r // 2 % 2
       local decay = k:ex2_approx_ftz(sums[half] - of_columns[r // 4 * 2 + r % 2])
       n[r] = elements.nearest_tf32(k, betas[half] * (decay * keys[r]))
-      local product = decay * g.sizes.scale * queries[r]
-      k:mov(queries[r], k:selp(product, 0.0, ahead:ge(8 * (r // 4) + r % 2 - 8 * half)))
+      if not p.summary then
+        local product = decay * g.sizes.scale * queries[r]
+        k:mov(queries[r], k:selp(product, 0.0, ahead:ge(8 * (r // 4) + r % 2 - 8 * half)))
+      end
     end
-    for i = 0, #words_of_p - 1 do k:mov(words_of_p[i], convert(k, queries[2 * i], queries[2 * i + 1])) end
+    for i = 0, p.summary and -1 or #words_of_p - 1 do
+      k:mov(words_of_p[i], convert(k, queries[2 * i], queries[2 * i + 1]))
+    end
     for r = 0, #keys - 1, 2 do
       k:st_shared_v2_b32(to, { n[r], n[r + 1] }, { offset = 4 * (8 * (r // 2 % 2) * me.line + 8 * (r // 4)) })
     end
@@ -78,8 +82,8 @@ local function send(g, stage)
   local k, p, ring = g.k, g.p, g.rings.prepared
   local other = g.at.half ~ 1
   local full = k:mapa(ring:full_barrier { stage = stage }, other)
-  k:mbarrier_arrive_expect_tx(full, 2 * p.t.bytes, { space = "shared::cluster" })
-  for _, name in ipairs { "t", "p" } do
+  k:mbarrier_arrive_expect_tx(full, (p.summary and 1 or 2) * p.t.bytes, { space = "shared::cluster" })
+  for _, name in ipairs { "t", not p.summary and "p" or nil } do
     local from = k:address(g.buffers[name], stage * p.t.bytes)
     k:cp_async_bulk_cluster(k:mapa(from, other), from, p.t.bytes, full)
   end
@@ -141,7 +145,7 @@ function module.emit(g, number)
     }
     k:xor(free, free, 1)
     local pieces = panels.pieces(me.panel, k:address(g.buffers.p, number * p.t.bytes), lane, me.warp)
-    for i, piece in ipairs(pieces(0, 0)) do
+    for i, piece in ipairs(p.summary and {} or pieces(0, 0)) do
       k:stmatrix_x4(piece.at, words_of_p:slice(4 * (i - 1), 4), { offset = piece.offset })
     end
     k:fence_proxy_async { space = "shared::cta" }

@@ -83,6 +83,8 @@ function module.emit(g)
   end
   local store = output.writer(g)
 
+  local with_o = not p.summary
+  local values_mask = at.kind and k:mov(at.kind, { type = "u32" }) - 1
   local scaled, rest
   local function convert_o() pack(o16, function(r) return o[r] end) end
   local function free_prepared()
@@ -96,27 +98,32 @@ function module.emit(g)
     rings.keys:wait(keys)
     local stage_of_gates = stage_at(keys.stage)
     multiply.k(u, s16, keys.stage, 0)
-    if later then
+    if later and with_o then
       k:wgmma_wait_group(1)
-      free_prepared()
       convert_o()
     end
-    multiply.q(o, s16, keys.stage, 0)
+    if later then free_prepared() end
+    if with_o then multiply.q(o, s16, keys.stage, 0) end
     if later then store(o16) end
     rings.values:wait(values)
     local v16, decay = load_values(values.stage), columns("decay", stage_of_gates)
     local x = {}
+    if at.kind then -- tokens that add nothing: V is 0
+      for i = 0, #v16 - 1 do k:mov(v16[i], v16[i] & values_mask) end
+    end
     for i = 0, #v16 - 1 do x[2 * i], x[2 * i + 1] = split(k, v16[i]) end
-    k:wgmma_wait_group(1)
+    k:wgmma_wait_group(with_o and 1 or 0)
     pack(x16, function(r) return k:fma(decay(r), u[r], x[r]) end)
     rings.prepared:wait(prepared)
     multiply.t(u, x16, prepared.stage, 0)
     rings.values:advance(values)
-    scaled, rest = columns("scaled", stage_of_gates), columns("rest", stage_of_gates)
+    scaled, rest = with_o and columns("scaled", stage_of_gates), columns("rest", stage_of_gates)
     local whole = k:neg(k:ld_shared_f32(stage_of_gates, { offset = offsets.decay + 4 * (p.chunk - 1) }))
     for r = 0, #s - 1 do k:mul(s[r], s[r], whole) end
-    k:wgmma_wait_group(1)
-    for r = 0, #o - 1 do k:mul(o[r], o[r], scaled(r)) end
+    if with_o then
+      k:wgmma_wait_group(1)
+      for r = 0, #o - 1 do k:mul(o[r], o[r], scaled(r)) end
+    end
     k:wgmma_wait_group(0)
     pack(update16, function(r) return u[r] * rest(r) end)
   end
@@ -124,9 +131,11 @@ function module.emit(g)
   -- The second part: the state after the chunk, while O is in flight.
   local function pass_state()
     multiply.update(s, update16, keys.stage)
-    pack(u16, function(r) return u[r] end)
-    multiply.p(o, u16, prepared.stage, 1)
-    k:wgmma_wait_group(1)
+    if with_o then
+      pack(u16, function(r) return u[r] end)
+      multiply.p(o, u16, prepared.stage, 1)
+    end
+    k:wgmma_wait_group(with_o and 1 or 0)
     k:bar_warp_sync(0xFFFFFFFF) -- all lanes have read the gates
     -- Once, or twice where the other CTA prepares the chunk, so that no warpgroup gives its keys back here.
     local there = (keys.stage >> 1) ~ at.half
@@ -144,14 +153,16 @@ function module.emit(g)
       values_of(true)
     end)
     pass_state()
-    k:wgmma_wait_group(0)
-    convert_o()
+    if with_o then
+      k:wgmma_wait_group(0)
+      convert_o()
+    end
     store(o16)
   end
 
   state.load(g, s)
   pack_state()
-  if p.packed then k:if_(at.chunks:gt(0), chunks) else chunks() end
+  if p.packed or p.segments > 1 then k:if_(at.chunks:gt(0), chunks) else chunks() end
   state.store(g, s)
 end
 
