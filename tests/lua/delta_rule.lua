@@ -56,7 +56,7 @@ local function run(name, o, lengths, data)
   local qk_heads = o.qk_heads or heads
   for _, length in ipairs(lengths) do total, longest = total + length, math.max(longest, length) end
   local delta = wg.delta_rule(o)
-  assert(#delta.kernel:check() == 0, name)
+  for _, kernel in ipairs { "kernel", o.segments and "summary", o.segments and "scan" } do assert(#delta[kernel]:check() == 0, name) end
   local function shape(...) return o.packed and { total, ... } or { batch, longest, ... } end
   local function of_rows(make, count, seed)
     return make(total * count, seed):convert(dtype):reshape(shape(count, dim))
@@ -125,6 +125,11 @@ run("many chunks", { heads = 2, qk_heads = 1, initial_state = true, final_state 
 run("sequences", { heads = 3, initial_state = true, final_state = true, state_layout = "vk" }, { 100, 100 })
 run("packed", { heads = 2, qk_heads = 1, packed = true, initial_state = true, final_state = true }, { 70, 0, 1, 128, 63 })
 run("packed, states with V first", { packed = true, final_state = true, state_layout = "vk", dtype = "f16" }, { 3, 190 })
+
+run("segments", { heads = 2, qk_heads = 1, segments = 4, initial_state = true, final_state = true }, { 711 })
+run("two segments, two sequences", { segments = 2, final_state = true, dtype = "f16" }, { 150, 150 })
+run("packed, in segments", { heads = 2, packed = true, segments = 3, initial_state = true, final_state = true, state_layout = "vk" }, { 70, 0, 1, 400 })
+run("more segments than chunks", { segments = 5 }, { 130 })
 
 -- The same key again and again: the largest elements below the diagonal, whose inverse is small. Each token replaces the one before, so
 -- that a state is the sum of 64 differences, each of which is rounded.
