@@ -20,7 +20,7 @@ local recurrence = require "wgrun.linear_attention.recurrence"
 
 local module = {}
 
--- Copies Q and K; V has a thread of its own, since its stages are given back later, when O has left them.
+-- Copies Q and K; V has a thread of its own, since its stages are given back at other times.
 local function copy_keys(g)
   local k, p, ring, at = g.k, g.p, g.rings.keys, g.at
   local load, cursor = tensors.loader(k, p), ring:cursor()
@@ -41,6 +41,7 @@ local function copy_values(g)
   local place, v, cursor = tensors.place(p), k:address(g.buffers.v), ring:cursor()
   k:loop(at.chunks, function(chunk)
     ring:acquire(cursor)
+    k:fence_proxy_async { space = "shared::cta" } -- V has been read, by threads that need not wait for the fence
     local barrier, where = ring:expect(cursor, p.v.bytes), place(at.column, at, at.start + (chunk << 6))
     k["cp_async_bulk_tensor_" .. #where .. "d"](k, v + cursor.stage * p.v.bytes, g.maps.V, where, barrier)
     ring:advance(cursor)
@@ -53,15 +54,16 @@ local function stages_of(k, p)
   local triangular = wg.triangular()
   return {
     k = k:shared { bytes = p.stages * p.k.bytes, align = 1024, name = "K" }, -- read along either extent
-    q = shared("Q", p.k, p.stages), v = shared("V", p.v, p.v_stages), -- and O
+    q = shared("Q", p.k, p.stages), v = shared("V", p.v, p.v_stages),
+    o = k:shared { bytes = p.panel.bytes, align = p.panel.align, name = "O" },
     t = shared("T", p.t, p.t_stages), p = shared("P", p.t, p.t_stages),
     n = k:shared { bytes = p.preparers * triangular.bytes, align = 16, name = "N" },
     gates = k:shared { bytes = p.stages * p.gates.bytes, align = 16, name = "gates" },
   }, {
     -- Q, K and the gates, from a thread and a warp; read by a preparing warpgroup and by the recurrence
     keys = k:pipeline { stages = p.stages, producers = 2, arrivals = 8, name = "keys" },
-    values = k:pipeline { stages = p.v_stages, name = "values" },
-    outputs = k:pipeline { stages = p.v_stages, producers = 4, name = "outputs" }, -- O in the stages of V; only `full`
+    values = k:pipeline { stages = p.v_stages, arrivals = 4, name = "values" },
+    outputs = k:pipeline { stages = 1, producers = 4, name = "outputs" },
     prepared = k:pipeline { stages = p.t_stages, arrivals = 4 * p.sharing, name = "prepared" },
   }
 end
@@ -125,7 +127,7 @@ function module.make(p, list)
       k:setmaxnreg_dec(p.registers.copies)
       k:if_(thread:eq(0), function() copy_keys(g) end)
       k:if_((thread >> 5):eq(1), function() gates.emit(g) end)
-      k:if_((thread >> 5):eq(2), function() output.emit(g) end)
+      if not p.summary then k:if_((thread >> 5):eq(2), function() output.emit(g) end) end
       k:if_(thread:eq(96), function() copy_values(g) end)
     end, function()
       k:if_(role:eq(1), function()

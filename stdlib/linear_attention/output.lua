@@ -1,6 +1,6 @@
--- Where O of a chunk goes: from accumulators, whose columns are tokens, to the stage of its V, of which it has the shape,
--- as a transposed panel. A warp besides copies it to memory, and gives the stage back. TMA stores a whole chunk; at the
--- end of a packed sequence, where the next one's rows follow, the lanes store the rows.
+-- Where O of a chunk goes: from accumulators, whose columns are tokens, to a transposed panel, and from there to memory by
+-- another warp. TMA stores a whole chunk; at the end of a packed sequence, where the next one's rows follow, the lanes
+-- store the rows.
 
 local tensors = require "wgrun.attention.tensors"
 local panels = require "wgrun.tile.panel"
@@ -11,12 +11,12 @@ local module = {}
 function module.writer(g)
   local k, p, ring = g.k, g.p, g.rings.outputs
   local thread, cursor = k:special "tid.x" & 127, ring:cursor()
-  local lane, base = thread & 31, k:address(g.buffers.v)
-  local pieces = panels.pieces(p.panel, base, lane, thread >> 5)(0, 0)
+  local lane = thread & 31
+  local pieces = panels.pieces(p.panel, k:address(g.buffers.o), lane, thread >> 5)(0, 0)
   return function(words)
-    local ahead = cursor.stage * p.v.bytes
-    for _, piece in ipairs(p.summary and {} or pieces) do
-      k:stmatrix_x4(piece.at + ahead, words:slice(piece[1] // 2, 4), { trans = 1, offset = piece.offset })
+    ring:acquire(cursor)
+    for _, piece in ipairs(pieces) do
+      k:stmatrix_x4(piece.at, words:slice(piece[1] // 2, 4), { trans = 1, offset = piece.offset })
     end
     k:bar_warp_sync(0xFFFFFFFF)
     k:mbarrier_arrive(ring:full_barrier(cursor), { guard = lane:eq(0) })
@@ -26,13 +26,13 @@ end
 
 --- The role of the warp that copies.
 function module.emit(g)
-  local k, p, at, ring, values = g.k, g.p, g.at, g.rings.outputs, g.rings.values
+  local k, p, at, ring = g.k, g.p, g.at, g.rings.outputs
   local lane, cursor, place = k:special "tid.x" & 31, ring:cursor(), tensors.place(p)
   local last, leader = at.start + at.tokens, lane:eq(0)
   k:loop(at.chunks, function(chunk)
-    local row, from = at.start + (chunk << 6), k:address(g.buffers.v, cursor.stage * p.v.bytes)
+    local row, from = at.start + (chunk << 6), k:address(g.buffers.o)
     ring:wait(cursor)
-    -- Of O, and of V, which has been read and is overwritten by a copy. Here nobody waits for the fence.
+    -- Of what the other warps have written: they need not wait for the fence.
     k:fence_proxy_async { space = "shared::cta" }
     local function copy_whole()
       k:if_(leader, function()
@@ -42,19 +42,16 @@ function module.emit(g)
         k:cp_async_bulk_wait_group(0, { read = true })
       end)
     end
-    if p.summary then -- has no O: it gives the stage back
-      k:bar_warp_sync(0xFFFFFFFF)
-    elseif p.packed then
+    if p.packed then
       k:if_((row + p.chunk):le(last), copy_whole, function()
         local rows = { to = g.sizes.rows_of_o, width = p.heads * p.dim }
         panels.copy_rows(k, p.panel, from, lane, rows, row, k:mad_lo_u32(at.head, p.dim, at.column), last, 32)
-        k:fence_proxy_async { space = "shared::cta" }
         k:bar_warp_sync(0xFFFFFFFF)
       end)
     else
       copy_whole()
     end
-    k:mbarrier_arrive(values:empty_barrier(cursor), { guard = leader })
+    k:mbarrier_arrive(ring:empty_barrier(cursor), { guard = leader })
     ring:advance(cursor)
   end)
 end

@@ -28,7 +28,7 @@ function module.make(opts)
   p.t = tile(p.chunk, p.chunk, "K")             -- T and P
   p.panel = wg.panel { dtype = p.o, n = p.chunk, transposed = true }
   p.lines = { dtype = p.dtype, columns = 64, line_bytes = 128 }
-  p.stages, p.v_stages, p.t_stages = 4, 3, 2
+  p.stages, p.v_stages, p.t_stages = 4, 2, 2
   p.gates = { "sum", "beta", "decay", "scaled", "rest", bytes = 5 * 4 * p.chunk }
   p.preparers, p.sharing = 2, p.dim // p.columns -- preparing warpgroups of a CTA; the CTAs of a cluster, with a head
   p.threads, p.registers = 128 * (2 + p.preparers), { copies = 40, recurrence = 232, preparation = 120 }

@@ -65,6 +65,7 @@ function module.emit(g)
   local multiply, load_values = products(k, p, g.buffers), value_loader(k, p, g.buffers.v)
   local keys, values, prepared = rings.keys:cursor(), rings.values:cursor(), rings.prepared:cursor()
 
+  local with_o = not p.summary
   local s, s16 = k:regs("f32", p.dim // 2), k:regs("b32", p.dim // 4)
   local u, o = k:regs("f32", p.chunk // 2), k:regs("f32", p.chunk // 2)
   local function words() return k:regs("b32", p.chunk // 4) end
@@ -81,9 +82,8 @@ function module.emit(g)
     end
     return function(r) return out[r // 4 * 2 + r % 2] end
   end
-  local store = output.writer(g)
+  local store = with_o and output.writer(g)
 
-  local with_o = not p.summary
   local values_mask = at.kind and k:mov(at.kind, { type = "u32" }) - 1
   local scaled, rest
   local function convert_o() pack(o16, function(r) return o[r] end) end
@@ -104,9 +104,10 @@ function module.emit(g)
     end
     if later then free_prepared() end
     if with_o then multiply.q(o, s16, keys.stage, 0) end
-    if later then store(o16) end
+    if later and with_o then store(o16) end
     rings.values:wait(values)
     local v16, decay = load_values(values.stage), columns("decay", stage_of_gates)
+    local whole = k:neg(k:ld_shared_f32(stage_of_gates, { offset = offsets.decay + 4 * (p.chunk - 1) }))
     local x = {}
     if at.kind then -- tokens that add nothing: V is 0
       for i = 0, #v16 - 1 do k:mov(v16[i], v16[i] & values_mask) end
@@ -116,9 +117,10 @@ function module.emit(g)
     pack(x16, function(r) return k:fma(decay(r), u[r], x[r]) end)
     rings.prepared:wait(prepared)
     multiply.t(u, x16, prepared.stage, 0)
+    k:bar_warp_sync(0xFFFFFFFF)
+    rings.values:release(values, { lane = lane })
     rings.values:advance(values)
     scaled, rest = with_o and columns("scaled", stage_of_gates), columns("rest", stage_of_gates)
-    local whole = k:neg(k:ld_shared_f32(stage_of_gates, { offset = offsets.decay + 4 * (p.chunk - 1) }))
     for r = 0, #s - 1 do k:mul(s[r], s[r], whole) end
     if with_o then
       k:wgmma_wait_group(1)
@@ -156,8 +158,8 @@ function module.emit(g)
     if with_o then
       k:wgmma_wait_group(0)
       convert_o()
+      store(o16)
     end
-    store(o16)
   end
 
   state.load(g, s)
