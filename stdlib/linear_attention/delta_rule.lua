@@ -37,9 +37,11 @@ local delta_rule = classes.new "delta_rule"
 --- @option initial_state boolean = false  launches give the states before the first tokens
 --- @option final_state boolean = false  launches get the states after the last tokens
 --- @option state_layout "kv"|"vk" = "kv"  the order of a state's dimensions: that of K before that of V, or after it
---- @option segments integer[1,64] = 1  cuts each sequence into so many segments, whose CTAs work at the same time: for
----   few heads and many tokens. The states before them are found first, which takes two more kernels and about as
----   much time again as the main one
+--- @option problem table?  { tokens, batch }: the tokens of a sequence, and the number of sequences where it is not 1,
+---   for which `segments` is chosen
+--- @option segments integer[1,64]?  cuts each sequence into so many segments, whose CTAs work at the same time: for few
+---   heads and many tokens. Two more kernels find the states before them first, which takes about as much time again
+---   as the main one. By default chosen for `problem`, otherwise 1
 --- @option name string = "delta_rule"  the name of the kernel
 --- @return delta_rule
 --- @raise for options that contradict each other.

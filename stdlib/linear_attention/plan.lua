@@ -2,15 +2,26 @@
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
+local roofline = require "wgrun.cost.roofline"
 local native = require "wgrun.native"
 
 local module = {}
+
+-- How many segments take the least time, where the numbers of tokens and sequences are known: as many as the SMs can sum
+-- up in one round, since the second round of a few CTAs would take as long as the first. Two are not worth it, nor are
+-- segments of few chunks (docs/experiments/linear_attention.md).
+local function segments_for(p, problem)
+  local tokens, batch = problem[1], problem[2] or 1
+  local ctas = 2 * (p.dim // p.columns) * p.heads * batch -- for each segment that is summed up
+  local segments = math.min(roofline.sms() // ctas + 1, tokens // (8 * p.chunk))
+  return segments > 2 and segments or 1
+end
 
 --- The plan for the options of wg.delta_rule.
 function module.make(opts)
   opts = arguments.options("wg.delta_rule", opts)
   local p = { what = "wg.delta_rule", layout = "bshd", dim = 128, chunk = 64, columns = 64 }
-  for _, name in ipairs { "dtype", "packed", "heads", "initial_state", "final_state", "state_layout", "name", "segments" } do
+  for _, name in ipairs { "dtype", "packed", "heads", "initial_state", "final_state", "state_layout", "name" } do
     p[name] = opts[name]
   end
   p.o = p.dtype
@@ -19,6 +30,10 @@ function module.make(opts)
     native.fail(("wg.delta_rule: %d heads cannot share %d heads of Q and K: qk_heads must divide heads"):format(
       p.heads, p.qk_heads))
   end
+  for i = 1, opts.problem and (opts.problem[2] == nil and 1 or 2) or 0 do
+    arguments.whole(("wg.delta_rule: problem[%d]"):format(i), opts.problem[i], 1, 0x3FFFFFFF)
+  end
+  p.segments = opts.segments or opts.problem and segments_for(p, opts.problem) or 1
   local function tile(mn, columns, major, order)
     return wg.tile { dtype = p.dtype, mn = mn, k = columns, major = major, order = order, swizzle = "128B" }
   end

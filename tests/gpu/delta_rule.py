@@ -1,4 +1,4 @@
-"""wg.delta_rule beside flash-linear-attention's chunk_gated_delta_rule, on a GPU: delta_rule.py [ROUNDS]; WGRUN_LIBRARY and
+"""wg.delta_rule beside flash-linear-attention's chunk_gated_delta_rule, on a GPU: delta_rule.py [ROUNDS [ROW...]]; WGRUN_LIBRARY and
 PYTHONPATH say where things are. For each row both are replayed in turn from CUDA graphs, and O and the final states of some heads are
 compared with binary64. Ends with 77 where there is no PyTorch or no Hopper GPU, with 1 where a result is wrong."""
 
@@ -17,18 +17,23 @@ except ImportError:
 
 SIDE = torch.cuda.Stream()
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+WANTED = sys.argv[2:]  # numbers of rows; all of them without
 DIM = 128
 
 
 def rows():
-    """batch, tokens, heads of Q and K, heads of V, lengths of packed sequences."""
-    yield 1, 65536, 16, 64, None
-    yield 1, 8192, 2, 8, None
-    yield 1, 8192, 16, 32, None
-    yield 1, 32768, 16, 32, None
-    yield 4, 4096, 16, 32, None
-    yield 16, 1024, 16, 32, None
-    yield 1, 8192, 4, 16, [1000, 24, 1, 3071, 4096]
+    """batch, tokens, heads of Q and K, heads of V, segments, lengths of packed sequences."""
+    yield 1, 65536, 16, 64, 1, None
+    yield 1, 8192, 2, 8, 1, None
+    for segments in (4, 5, 6, 8):
+        yield 1, 8192, 2, 8, segments, None
+    yield 1, 8192, 16, 32, 1, None
+    yield 1, 8192, 16, 32, 2, None
+    yield 1, 32768, 16, 32, 1, None
+    yield 4, 4096, 16, 32, 1, None
+    yield 16, 1024, 16, 32, 1, None
+    yield 1, 8192, 4, 16, 1, [1000, 24, 1, 3071, 4096]
+    yield 1, 8192, 4, 16, 2, [1000, 24, 1, 3071, 4096]
 
 
 def inputs(batch, tokens, qk_heads, heads):
@@ -68,7 +73,7 @@ def error(got, want):
     return ((got.double() - want).square().mean() / want.square().mean()).sqrt().item()
 
 
-def measure(batch, tokens, qk_heads, heads, lengths):
+def measure(batch, tokens, qk_heads, heads, segments, lengths):
     q, k, v, g, beta = inputs(batch, tokens, qk_heads, heads)
     sequences = len(lengths) if lengths else batch
     o = torch.full_like(v, math.nan)
@@ -77,13 +82,20 @@ def measure(batch, tokens, qk_heads, heads, lengths):
     for length in lengths or []:
         starts.append(starts[-1] + length)
     starts = torch.tensor(starts, dtype=torch.int32, device="cuda") if lengths else None
+    options = f"heads = {heads}, qk_heads = {qk_heads}, packed = {str(bool(lengths)).lower()}, segments = {segments}, final_state = true"
     script = wgrun.loads(f"""local wg = require "wgrun"
-        return {{ delta = wg.delta_rule {{ heads = {heads}, qk_heads = {qk_heads}, packed = {str(bool(lengths)).lower()}, final_state = true }} }}""")
+        local delta = wg.delta_rule {{ {options} }}
+        local function step(number, kernel)
+          return {{ kernel = kernel, launch = function(_, ...) return delta:launches(...)[number][2] end }}
+        end
+        if delta.plan.segments == 1 then return {{ step(1, delta.kernel) }} end
+        return {{ step(1, delta.summary), step(2, delta.scan), step(3, delta.kernel) }}""")
     ours_q, ours_k, ours_v, ours_o, ours_g, ours_beta = ((x[0] if lengths else x) for x in (q, k, v, o, g, beta))
     given = {"starts": starts} if lengths else {}
 
     def ours():
-        script["delta"](ours_q, ours_k, ours_v, ours_o, g=ours_g, beta=ours_beta, final_state=state, **given)
+        for step in range(3 if segments > 1 else 1):
+            script[step](ours_q, ours_k, ours_v, ours_o, g=ours_g, beta=ours_beta, final_state=state, **given)
         return o, state
 
     def theirs():
@@ -116,12 +128,14 @@ def measure(batch, tokens, qk_heads, heads, lengths):
 
 
 print(f"{device()}, {ROUNDS} rounds")
-print("batch tokens qk_heads heads   wgrun us  theirs us  ratio   error of O and S   theirs")
+print("batch tokens qk_heads heads segments   wgrun us  theirs us  ratio   error of O and S   theirs")
 wrong = False
-for row in rows():
+for number, row in enumerate(rows()):
+    if WANTED and str(number) not in WANTED:
+        continue
     medians, errors = measure(*row)
     wrong = wrong or not max(errors[0]) <= 0.02
     theirs = "%9.1f  %6.3f   %.5f %.5f   %.5f %.5f" % (medians[1] * 1e3, medians[1] / medians[0], *errors[0], *errors[1]) if len(medians) > 1 else \
         "                    %.5f %.5f" % tuple(errors[0])
-    print("%5d %6d %8d %5d  %9.1f  %s%s" % (*row[:4], medians[0] * 1e3, theirs, "  packed" if row[4] else ""), flush=True)
+    print("%5d %6d %8d %5d %8d  %9.1f  %s%s" % (*row[:5], medians[0] * 1e3, theirs, "  packed" if row[5] else ""), flush=True)
 sys.exit(1 if wrong else 0)
