@@ -74,9 +74,9 @@ end
 -- make of it.
 local function tile_of(g)
   local k, p, at = g.k, g.p, {}
-  local x, z = k:special "ctaid.x", k:special "ctaid.z"
-  at.half = p.summary and x & 1 or x
-  at.kind = p.summary and x >> 1
+  local z = k:special "ctaid.z"
+  at.half = k:special "cluster_ctarank"
+  at.kind = p.summary and k:special "ctaid.x" >> 1
   at.column, at.head, at.batch = at.half << 6, k:special "ctaid.y", z
   if p.segments > 1 then
     local parts = p.segments - (p.summary and 1 or 0)
