@@ -19,8 +19,8 @@ local native = require "wgrun.native"
 --- @field plan table  the choices: stages, registers
 local delta_rule = classes.new "delta_rule"
 
---- A kernel for the gated delta rule of each head of each sequence (gated DeltaNet; without decay, g = 0, DeltaNet), and
---- its launches. With a state S of dim x dim, which is 0 before the first token unless there is an initial state:
+--- A kernel for the gated delta rule of each head of each sequence (gated DeltaNet; without decay, g = 0, DeltaNet),
+--- and its launches. With a state S of dim x dim, which is 0 before the first token unless there is an initial state:
 ---
 ---   S = exp(g_t) S;  S = S + beta_t k_t (v_t - k_t S);  o_t = scale q_t S
 ---
@@ -31,9 +31,9 @@ local delta_rule = classes.new "delta_rule"
 --- @option dtype "bf16"|"f16" = "bf16"  the type of Q, K, V and O
 --- @option heads integer[1,65535] = 1  the heads of V and O
 --- @option qk_heads integer?  the heads of Q and K, each shared by heads / qk_heads heads of V; by default `heads`
---- @option packed boolean = false  sequences of any lengths one after another: Q and K are total x qk_heads x dim, V and
----   O total x heads x dim, g and beta total x heads, and each launch gives `starts`. Chunks reach across the ends of
----   sequences: a NaN or an infinity may get from a sequence into the one before it
+--- @option packed boolean = false  sequences of any lengths one after another: Q and K are total x qk_heads x dim, V
+---   and O total x heads x dim, g and beta total x heads, and each launch gives `starts`. Chunks reach across the ends
+---   of sequences: a NaN or an infinity may get from a sequence into the one before it
 --- @option initial_state boolean = false  launches give the states before the first tokens
 --- @option final_state boolean = false  launches get the states after the last tokens
 --- @option state_layout "kv"|"vk" = "kv"  the order of a state's dimensions: that of K before that of V, or after it
@@ -67,7 +67,8 @@ local function workspace(self, batch, O)
   local key = ("%d %s"):format(batch, on_device)
   if self.workspace_key ~= key then
     local matrices = batch * p.segments * p.heads
-    local summaries, states = wg.zeros("f32", { 2 * matrices * p.dim, p.dim }), wg.zeros("f32", { matrices * p.dim, p.dim })
+    local summaries = wg.zeros("f32", { 2 * matrices * p.dim, p.dim })
+    local states = wg.zeros("f32", { matrices * p.dim, p.dim })
     if on_device then summaries, states = summaries:to "gpu", states:to "gpu" end
     self.workspace_key, self.summaries, self.states = key, summaries, states
   end
@@ -135,8 +136,8 @@ function delta_rule:flops(tokens)
   return 6.0 * tokens * p.heads * p.dim * p.dim
 end
 
--- Calls each(i, kernel, options) for the launches of the method called `name`; `given` also holds options of the kernels'
--- method.
+-- Calls each(i, kernel, options) for the launches of the method called `name`; `given` also holds options of the
+-- kernels' method.
 local function each_launch(name, self, Q, K, V, O, given, each)
   local values, rest = arguments.split_options(name, "delta_rule:launches", given)
   for i, launch in ipairs(self:launches(Q, K, V, O, values)) do

@@ -6,8 +6,9 @@
 --
 -- Only X, U, O and S depend on the state. A CTA has 64 columns of V, of O and of the state of a head. One warpgroup
 -- passes over the chunks with the state in its registers (linear_attention/recurrence.lua); two others make T and P of
--- chunks ahead of it (linear_attention/preparation.lua), in turns with those of the CTA that has the head's other columns; in the fourth, threads copy Q, K and V, a warp makes
--- sums and exponentials of g (linear_attention/gates.lua), and another stores O (linear_attention/output.lua).
+-- chunks ahead of it (linear_attention/preparation.lua), in turns with those of the CTA that has the head's other
+-- columns; in the fourth, threads copy Q, K and V, a warp makes sums and exponentials of g
+-- (linear_attention/gates.lua), and another stores O (linear_attention/output.lua).
 
 local wg = require "wgrun"
 local tensors = require "wgrun.attention.tensors"
@@ -69,9 +70,9 @@ local function stages_of(k, p)
 end
 
 -- What the CTA computes: batch, head, qk_head; half and column, the first one of V; start, the first token in the
--- tensors; tokens, their number up to the end of the sequence; chunks. Of a sequence in segments also segment, and slot,
--- the number of the segment among all; and of a summary kind, 0 for what the tokens add to the state, 1 for what they
--- make of it.
+-- tensors; tokens, their number up to the end of the sequence; chunks. Of a sequence in segments also segment, and
+-- slot, the number of the segment among all; and of a summary kind, 0 for what the tokens add to the state, 1 for what
+-- they make of it.
 local function tile_of(g)
   local k, p, at = g.k, g.p, {}
   local z = k:special "ctaid.z"

@@ -1,6 +1,6 @@
--- Where O of a chunk goes: from accumulators, whose columns are tokens, to a transposed panel, and from there to memory by
--- another warp. TMA stores a whole chunk; at the end of a packed sequence, where the next one's rows follow, the lanes
--- store the rows.
+-- Where O of a chunk goes: from accumulators, whose columns are tokens, to a transposed panel, and from there to memory
+-- by another warp. TMA stores a whole chunk; at the end of a packed sequence, where the next one's rows follow, the
+-- lanes store the rows.
 
 local tensors = require "wgrun.attention.tensors"
 local panels = require "wgrun.tile.panel"

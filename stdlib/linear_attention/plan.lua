@@ -7,9 +7,9 @@ local native = require "wgrun.native"
 
 local module = {}
 
--- How many segments take the least time, where the numbers of tokens and sequences are known: as many as the SMs can sum
--- up in one round, since the second round of a few CTAs would take as long as the first. Two are not worth it, nor are
--- segments of few chunks (docs/experiments/linear_attention.md).
+-- How many segments take the least time, where the numbers of tokens and sequences are known: as many as the SMs can
+-- sum up in one round, since the second round of a few CTAs would take as long as the first. Two are not worth it, nor
+-- are segments of few chunks (docs/experiments/linear_attention.md).
 local function segments_for(p, problem)
   local tokens, batch = problem[1], problem[2] or 1
   local ctas = 2 * (p.dim // p.columns) * p.heads * batch -- for each segment that is summed up

@@ -129,7 +129,8 @@ function module.emit(g, number)
   local cursor, ring = rings.keys:cursor(), rings.prepared
   rings.keys:skip(cursor, turn) -- always the same stage; and of T and P, the warpgroup's number
   local stage = { stage = number }
-  -- Both CTAs tell the one that prepares a stage next that they are done with it: the second one from the first chunk on.
+  -- Both CTAs tell the one that prepares a stage next that they are done with it: the second one from the first chunk
+  -- on.
   local free = k:mov(at.half ~ 1, { type = "u32" })
   local function wait() k:mbarrier_wait(ring:empty_barrier(stage), free) end
 

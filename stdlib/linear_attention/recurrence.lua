@@ -1,5 +1,5 @@
--- The warpgroup of wg.delta_rule's kernel that has the state: S^T, 64 columns of V by 128 of K, in its accumulators. All
--- its products are transposed, so that the state and what comes of it are operands A in registers:
+-- The warpgroup of wg.delta_rule's kernel that has the state: S^T, 64 columns of V by 128 of K, in its accumulators.
+-- All its products are transposed, so that the state and what comes of it are operands A in registers:
 --
 --   tensor cores   (K S)^T  (Q S)^T      U^T = X^T T^T         S^T += U^T K   O^T += U^T P^T
 --   CUDA cores              X^T = V^T - decay (K S)^T    decays       the state as 16 bits   O to memory

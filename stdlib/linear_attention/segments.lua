@@ -1,9 +1,10 @@
--- Sequences in segments, for few heads and many tokens: a segment is a multiple of 64 tokens, and its CTAs do not wait for
--- those before it. What a segment makes of the state before it is M S + B. The main kernel, without O, sums each segment
--- but the last up: it finds B from the state 0, and M from the identity and V = 0. The kernel here then goes from segment
--- to segment, S = M S + B, and gives the states before each of them to the main kernel. It multiplies by tf32, with sums
--- in f32: a CTA has 64 columns of the state of a head, transposed in accumulators, which are the operand A of the next
--- product; for that the columns of M have K in the order 0, 2, 4, 6, 1, 3, 5, 7 (linear_attention/state.lua).
+-- Sequences in segments, for few heads and many tokens: a segment is a multiple of 64 tokens, and its CTAs do not wait
+-- for those before it. What a segment makes of the state before it is M S + B. The main kernel, without O, sums each
+-- segment but the last up: it finds B from the state 0, and M from the identity and V = 0. The kernel here then goes
+-- from segment to segment, S = M S + B, and gives the states before each of them to the main kernel. It multiplies by
+-- tf32, with sums in f32: a CTA has 64 columns of the state of a head, transposed in accumulators, which are the
+-- operand A of the next product; for that the columns of M have K in the order 0, 2, 4, 6, 1, 3, 5, 7
+-- (linear_attention/state.lua).
 
 local wg = require "wgrun"
 local parameters = require "wgrun.builder.parameters"
@@ -67,8 +68,9 @@ function module.make(p, list)
       ring:wait(cursor)
       local of_b = at(cursor.stage)
       k:wgmma_fence()
+      local form = { n = p.dim, k = 8, d = "f32", a = "tf32", b = "tf32" }
       for step = 0, p.dim // 8 - 1 do
-        k:wgmma_mma_async(s, words:slice(4 * step, 4), of_b(step), { n = p.dim, k = 8, d = "f32", a = "tf32", b = "tf32" })
+        k:wgmma_mma_async(s, words:slice(4 * step, 4), of_b(step), form)
       end
       k:wgmma_commit_group()
       k:wgmma_wait_group(0)

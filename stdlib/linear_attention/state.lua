@@ -1,5 +1,5 @@
--- The state of a CTA in global memory: f32 matrices of dim x dim elements. A row of the accumulators is a column of V, a
--- column one of K.
+-- The state of a CTA in global memory: f32 matrices of dim x dim elements. A row of the accumulators is a column of V,
+-- a column one of K.
 
 local elements = require "wgrun.tile.elements"
 

@@ -1,8 +1,9 @@
--- The inverse of a lower-triangular matrix with ones on its diagonal, 64 x 64, by one warpgroup. Each warp inverts a
--- 16 x 16 block on the diagonal: two blocks of 8 x 8 by forward substitution in f32, a lane for each column, and the one
--- below by products. The blocks below follow from these, a column of blocks for each warp: T_ij = T_ii * sum over m of (N_im * T_mj), by products of tf32 with sums in
--- f32. They are computed transposed: accumulators of a product are then operand A of the next one without a shuffle,
--- where both operands have K in the order 0, 2, 4, 6, 1, 3, 5, 7 (PTX ISA 9.7.14.5.8, fragments of mma.m16n8k8).
+-- The inverse of a lower-triangular matrix with ones on its diagonal, 64 x 64, by one warpgroup. Each warp inverts a 16
+-- x 16 block on the diagonal: two blocks of 8 x 8 by forward substitution in f32, a lane for each column, and the one
+-- below by products. The blocks below follow from these, a column of blocks for each warp: T_ij = T_ii * sum over m of
+-- (N_im * T_mj), by products of tf32 with sums in f32. They are computed transposed: accumulators of a product are then
+-- operand A of the next one without a shuffle, where both operands have K in the order 0, 2, 4, 6, 1, 3, 5, 7 (PTX ISA
+-- 9.7.14.5.8, fragments of mma.m16n8k8).
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
@@ -23,8 +24,8 @@ local function place(row, column) return 4 * (line * row + column) end
 --- @field bytes integer  the size of the matrix
 function wg.triangular() return { line = line, bytes = place(64, 0) } end
 
--- The warp's block on the diagonal, at `own`. Of each half of it, 8 x 8 elements, a lane makes a column x of the inverse,
--- in the place of the half's column. Then follows the block below: T_10 = T_11 N_10 T_00.
+-- The warp's block on the diagonal, at `own`. Of each half of it, 8 x 8 elements, a lane makes a column x of the
+-- inverse, in the place of the half's column. Then follows the block below: T_10 = T_11 N_10 T_00.
 local function invert_block(b, own, lane)
   local column, x = lane & 7, b:regs("f32", 8)
   local half = own + b:mul(lane >> 3 & 1, place(8, 8))
@@ -127,8 +128,9 @@ local function column_of_blocks(b, matrix, lane, j, each)
 end
 
 --- Inverts I - N, for a strictly lower-triangular N of 64 x 64 f32 elements in shared memory. A warpgroup executes it.
---- Each warp has stored the rows 16 w to 16 w + 15 of N up to column 16 w + 15 (what it stores on the diagonal and above
---- it is not read), rounded to tf32. The matrix is overwritten, and may be stored anew once all four warps are done.
+--- Each warp has stored the rows 16 w to 16 w + 15 of N up to column 16 w + 15 (what it stores on the diagonal and
+--- above it is not read), rounded to tf32. The matrix is overwritten, and may be stored anew once all four warps are
+--- done.
 --- @param options table
 --- @option matrix reg  u32: the address of N, of the shape that wg.triangular gives
 --- @option barrier integer|reg  a named barrier, 1 to 15
