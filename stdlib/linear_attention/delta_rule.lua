@@ -9,7 +9,7 @@ local kernel = require "wgrun.linear_attention.kernel"
 local kernel_parameters = require "wgrun.linear_attention.parameters"
 local plan = require "wgrun.linear_attention.plan"
 local segments = require "wgrun.linear_attention.segments"
-local tensors = require "wgrun.linear_attention.tensors"
+local shapes = require "wgrun.linear_attention.shapes"
 local native = require "wgrun.native"
 
 --- Linear attention made by wg.delta_rule.
@@ -92,7 +92,7 @@ end
 function delta_rule:launches(Q, K, V, O, values)
   local p = self.plan
   arguments.options("delta_rule:launches", values)
-  local batch, tokens = tensors.check(p, { Q = Q, K = K, V = V, O = O }, values)
+  local batch, tokens = shapes.check(p, { Q = Q, K = K, V = V, O = O }, values)
   local launch = arguments.merged(values, {
     Q = Q, K = K, V = V, O = O, tokens = tokens,
     scale = arguments.positive("delta_rule: scale", values.scale or 1 / math.sqrt(p.dim)),

@@ -8,14 +8,14 @@
 -- passes over the chunks with the state in its registers (linear_attention/recurrence.lua); two others make T and P of
 -- chunks ahead of it (linear_attention/preparation.lua), in turns with those of the CTA that has the head's other
 -- columns; in the fourth, threads copy Q, K and V, a warp makes sums and exponentials of g
--- (linear_attention/gates.lua), and another stores O (linear_attention/output.lua).
+-- (linear_attention/gates.lua), and another stores O (linear_attention/results.lua).
 
 local wg = require "wgrun"
 local tensors = require "wgrun.attention.tensors"
 local division = require "wgrun.builder.division"
 local parameters = require "wgrun.builder.parameters"
 local gates = require "wgrun.linear_attention.gates"
-local output = require "wgrun.linear_attention.output"
+local results = require "wgrun.linear_attention.results"
 local preparation = require "wgrun.linear_attention.preparation"
 local recurrence = require "wgrun.linear_attention.recurrence"
 
@@ -128,7 +128,7 @@ function module.make(p, list)
       k:setmaxnreg_dec(p.registers.copies)
       k:if_(thread:eq(0), function() copy_keys(g) end)
       k:if_((thread >> 5):eq(1), function() gates.emit(g) end)
-      if not p.summary then k:if_((thread >> 5):eq(2), function() output.emit(g) end) end
+      if not p.summary then k:if_((thread >> 5):eq(2), function() results.emit(g) end) end
       k:if_(thread:eq(96), function() copy_values(g) end)
     end, function()
       k:if_(role:eq(1), function()

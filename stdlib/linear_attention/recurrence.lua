@@ -5,7 +5,7 @@
 --   CUDA cores              X^T = V^T - decay (K S)^T    decays       the state as 16 bits   O to memory
 
 local gates = require "wgrun.linear_attention.gates"
-local output = require "wgrun.linear_attention.output"
+local results = require "wgrun.linear_attention.results"
 local state = require "wgrun.linear_attention.state"
 local descriptors = require "wgrun.tile.descriptors"
 local elements = require "wgrun.tile.elements"
@@ -82,7 +82,7 @@ function module.emit(g)
     end
     return function(r) return out[r // 4 * 2 + r % 2] end
   end
-  local store = with_o and output.writer(g)
+  local store = with_o and results.writer(g)
 
   local values_mask = at.kind and k:mov(at.kind, { type = "u32" }) - 1
   local scaled, rest
