@@ -21,18 +21,16 @@ local recurrence = require "wgrun.linear_attention.recurrence"
 
 local module = {}
 
--- Copies Q and K; V has a thread of its own, since its stages are given back at other times.
+-- Copies K and Q; V has a thread of its own, since its stages are given back at other times.
 local function copy_keys(g)
   local k, p, ring, at = g.k, g.p, g.rings.keys, g.at
-  local load, cursor = tensors.loader(k, p), ring:cursor()
-  local q, kk = k:address(g.buffers.q), k:address(g.buffers.k)
-  local of_keys = { batch = at.batch, head = at.qk_head }
+  local load, cursor, of_keys = tensors.loader(k, p), ring:cursor(), { batch = at.batch, head = at.qk_head }
+  local operands = { { g.maps.K, k:address(g.buffers.k) } }
+  if not p.summary then operands[2] = { g.maps.Q, k:address(g.buffers.q) } end
   k:loop(at.chunks, function(chunk)
-    local row = at.start + (chunk << 6)
     ring:acquire(cursor)
-    local barrier, offset = ring:expect(cursor, (p.summary and 1 or 2) * p.k.bytes), cursor.stage * p.k.bytes
-    load(p.k, kk + offset, g.maps.K, of_keys, row, barrier)
-    if not p.summary then load(p.k, q + offset, g.maps.Q, of_keys, row, barrier) end
+    local barrier, offset = ring:expect(cursor, #operands * p.k.bytes), cursor.stage * p.k.bytes
+    for _, one in ipairs(operands) do load(p.k, one[2] + offset, one[1], of_keys, at.start + (chunk << 6), barrier) end
     ring:advance(cursor)
   end)
 end
@@ -49,24 +47,27 @@ local function copy_values(g)
   end)
 end
 
--- Buffers in shared memory, and the rings over their stages.
+-- Buffers in shared memory, and the rings over their stages. A summary has no Q, P and O.
 local function stages_of(k, p)
   local function shared(name, tile, count) return k:shared { tile = tile, count = count, name = name } end
   local triangular = wg.triangular()
-  return {
+  local buffers, rings = {
     k = k:shared { bytes = p.stages * p.k.bytes, align = 1024, name = "K" }, -- read along either extent
-    q = shared("Q", p.k, p.stages), v = shared("V", p.v, p.v_stages),
-    o = k:shared { bytes = p.panel.bytes, align = p.panel.align, name = "O" },
-    t = shared("T", p.t, p.t_stages), p = shared("P", p.t, p.t_stages),
+    v = shared("V", p.v, p.v_stages), t = shared("T", p.t, p.t_stages),
     n = k:shared { bytes = p.preparers * triangular.bytes, align = 16, name = "N" },
     gates = k:shared { bytes = p.stages * p.gates.bytes, align = 16, name = "gates" },
   }, {
     -- Q, K and the gates, from a thread and a warp; read by a preparing warpgroup and by the recurrence
     keys = k:pipeline { stages = p.stages, producers = 2, arrivals = 8, name = "keys" },
     values = k:pipeline { stages = p.v_stages, arrivals = 4, name = "values" },
-    outputs = k:pipeline { stages = 1, producers = 4, name = "outputs" },
     prepared = k:pipeline { stages = p.t_stages, arrivals = 4 * p.sharing, name = "prepared" },
   }
+  if not p.summary then
+    buffers.q, buffers.p = shared("Q", p.k, p.stages), shared("P", p.t, p.t_stages)
+    buffers.o = k:shared { bytes = p.panel.bytes, align = p.panel.align, name = "O" }
+    rings.outputs = k:pipeline { stages = 1, producers = 4, name = "outputs" }
+  end
+  return buffers, rings
 end
 
 -- What the CTA computes: batch, head, qk_head; half and column, the first one of V; start, the first token in the
@@ -118,7 +119,9 @@ function module.make(p, list)
     local thread = k:special "tid.x"
     k:if_(thread:eq(0), function()
       for _, map in pairs(g.maps) do k:prefetch_tensormap(map) end
-      for _, name in ipairs { "keys", "values", "outputs", "prepared" } do g.rings[name]:init() end
+      for _, name in ipairs { "keys", "values", "prepared", not p.summary and "outputs" or nil } do
+        g.rings[name]:init()
+      end
     end)
     preparation.clear(g)
     meet(k)

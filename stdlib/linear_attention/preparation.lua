@@ -23,13 +23,15 @@ end
 -- The products K K^T and Q K^T of a stage, a commit group.
 local function products(g, keys, queries)
   local k, p = g.k, g.p
-  local q, kk = descriptors.view(k, g.buffers.q, p.k), descriptors.view(k, g.buffers.k, p.k)
+  local kk = descriptors.view(k, g.buffers.k, p.k)
+  local operands = { { keys, kk }, not p.summary and { queries, descriptors.view(k, g.buffers.q, p.k) } or nil }
   return function(stage)
-    local of_q, of_k = q(stage), kk(stage)
+    local of_k = kk(stage)
     k:wgmma_fence()
-    for _, one in ipairs { { keys, of_k }, not p.summary and { queries, of_q } or nil } do
+    for _, one in ipairs(operands) do
+      local of_a = one[2](stage)
       for step = 0, p.dim // 16 - 1 do
-        k:wgmma_mma_async(one[1], one[2](step), of_k(step), {
+        k:wgmma_mma_async(one[1], of_a(step), of_k(step), {
           n = p.chunk, k = 16, d = "f32", a = p.dtype, b = p.dtype, trans_a = 0, trans_b = 0,
           scale_d = step == 0 and 0 or 1,
         })
@@ -145,9 +147,11 @@ function module.emit(g, number)
       matrix = me.matrix, barrier = barrier, each = storer(g, me, stage_of_gates, number, wait),
     }
     k:xor(free, free, 1)
-    local pieces = panels.pieces(me.panel, k:address(g.buffers.p, number * p.t.bytes), lane, me.warp)
-    for i, piece in ipairs(p.summary and {} or pieces(0, 0)) do
-      k:stmatrix_x4(piece.at, words_of_p:slice(4 * (i - 1), 4), { offset = piece.offset })
+    if not p.summary then
+      local pieces = panels.pieces(me.panel, k:address(g.buffers.p, number * p.t.bytes), lane, me.warp)
+      for i, piece in ipairs(pieces(0, 0)) do
+        k:stmatrix_x4(piece.at, words_of_p:slice(4 * (i - 1), 4), { offset = piece.offset })
+      end
     end
     k:fence_proxy_async { space = "shared::cta" }
     k:bar_sync(barrier, { threads = 128 })

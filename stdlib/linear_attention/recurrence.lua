@@ -31,7 +31,8 @@ local function products(k, p, buffers)
       multiply(acc, words, at(stage), { n = p.chunk, trans_b = 0, scale_d = scale_d })
     end
   end
-  local out = { k = rows(buffers.k, p.k), q = rows(buffers.q, p.k), t = rows(buffers.t, p.t), p = rows(buffers.p, p.t) }
+  local out = { k = rows(buffers.k, p.k), t = rows(buffers.t, p.t) }
+  if not p.summary then out.q, out.p = rows(buffers.q, p.k), rows(buffers.p, p.t) end
   local along_tokens = descriptors.view(k, buffers.k, p.k_columns)
   function out.update(acc, words, stage)
     multiply(acc, words, along_tokens(stage), { n = p.dim, trans_b = 1, scale_d = 1 })

@@ -65,7 +65,6 @@ local function invert_block(b, own, lane)
     b:st_shared_b32(down, a[2 * i], { offset = place(8 + i, 0) })
     b:st_shared_b32(down, a[1], { offset = place(i, 8) }) -- 0
   end
-  b:bar_warp_sync(0xFFFFFFFF)
 end
 
 -- acc[i] += a * B for each i of `rows`, where B^T is the 16 x 16 block at row `i` and column `m` of blocks. All loads
