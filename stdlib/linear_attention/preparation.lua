@@ -141,7 +141,6 @@ function module.emit(g, number)
     multiply(cursor.stage)
     k:wgmma_wait_group(0)
     local stage_of_gates = stage_at(cursor.stage)
-    k:bar_sync(barrier, { threads = 128 }) -- all warps have read the N of the chunk before
     store_triangles(stage_of_gates)
     k:triangular_inverse {
       matrix = me.matrix, barrier = barrier, each = storer(g, me, stage_of_gates, number, wait),
@@ -154,7 +153,7 @@ function module.emit(g, number)
       end
     end
     k:fence_proxy_async { space = "shared::cta" }
-    k:bar_sync(barrier, { threads = 128 })
+    k:bar_sync(barrier, { threads = 128 }) -- T and P are complete, and all warps have read N
     k:if_((thread & 127):eq(0), function()
       k:mbarrier_arrive(ring:full_barrier(stage))
       send(g, number)
