@@ -13,4 +13,10 @@ function module.of(k, tile, first, stage)
   end
 end
 
+--- An operand that is bytes in a buffer, read as a tile. Returns at(stage), which gives the descriptors as above.
+function module.view(k, buffer, tile, offset)
+  local first = k:matrix_descriptor(k:address(buffer, offset), tile:descriptor(0) & ~0x3FFF)
+  return function(stage) return module.of(k, tile, first, stage) end
+end
+
 return module

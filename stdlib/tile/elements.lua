@@ -19,6 +19,10 @@ local function integer(k, x) return x.type == "s32" and x or k:cvt_rni_s32_f32(x
 
 local function byte(k, x) return k:max(k:min(integer(k, x), 127), -128) & 0xFF end
 
+--- An f32 register rounded to tf32, half away from zero: two instructions, where cvt.rna.tf32 takes four. Infinity
+--- stays infinite, and numbers next to it become so.
+function module.nearest_tf32(k, x) return (k:mov(x, { type = "b32" }) + 0x1000) & 0xFFFFE000 end
+
 --- The largest numbers of 8-bit floats.
 module.largest = { e4m3 = 448.0, e5m2 = 57344.0 }
 

@@ -208,16 +208,18 @@ function module.write_piece(b, panel, piece, elements)
   transfer[panel.size].store(b, words, piece.at, panel, piece.offset)
 end
 
---- Copies the rows of a panel that lie before `limit` to the matrix, 16 bytes a thread at a time.
-function module.copy_rows(b, panel, base, thread, rows, row, column, limit)
+--- Copies the rows of a panel that lie before `limit` to the matrix, 16 bytes a thread at a time. threads: how many
+--- execute it, by default a warpgroup.
+function module.copy_rows(b, panel, base, thread, rows, row, column, limit, threads)
+  threads = threads or 128
   local units, elements = panel.line_bytes // 16, 16 // panel.size -- units of a line
-  for first = 0, 64 * units - 1, 128 do
+  for first = 0, 64 * units - 1, threads do
     local index = thread + first
     local line = b:div(index, units)
     local unit, words = index - line * units, b:regs("b32", 4)
     local from, at = base + line * panel.line_bytes, column + unit * elements
     local stored = (row + line):lt(limit) & at:lt(rows.width)
-    if first + 128 > 64 * units then -- threads beyond the panel read its last line
+    if first + threads > 64 * units then -- threads beyond the panel read its last line
       stored, from = stored & line:lt(64), base + b:min(line, 63) * panel.line_bytes
     end
     b:ld_shared_v4_b32(words, panel.plain and from + (unit << 4) or unit_address(panel, from, unit, line & 7))

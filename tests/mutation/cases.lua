@@ -135,6 +135,25 @@ attention_backward("backward, causal", 130, 128, { dim = 128, heads = 2, kv_head
 attention_backward("backward, 96", 150, 100, { dim = 96, heads = 1 })
 attention_backward("backward, wide", 200, 64, { dim = 256, heads = 2, kv_heads = 1, causal = true })
 
+-- Nine chunks, of a segment too, so that stages are used again; a packed sequence that ends within a chunk.
+local function delta_rule(name, tokens, opts)
+  local function random(seed) return wg.randn { shape = opts.packed and { tokens, 1, 128 } or { 1, tokens, 1, 128 }, dtype = "bf16", seed = seed } end
+  local Q, K, V = random(1), random(2), random(3)
+  K = (K:convert "f32" / 16):convert "bf16"
+  local gates = opts.packed and { tokens, 1 } or { 1, tokens, 1 }
+  opts.final_state = true
+  cases[#cases + 1] = { name = name, body = function()
+    wg.delta_rule(opts):run(Q, K, V, wg.zeros("bf16", V.shape), {
+      g = wg.full("f32", gates, -0.05), beta = wg.full("f32", gates, 0.5), final_state = wg.zeros("f32", { 1, 1, 128, 128 }),
+      initial_state = opts.initial_state and wg.randn { shape = { 1, 1, 128, 128 }, dtype = "f32", seed = 4 } or nil,
+      starts = opts.packed and wg.tensor("s32", { 2 }, { 0, tokens - 30 }) or nil,
+    })
+  end }
+end
+delta_rule("delta rule", 576, {})
+delta_rule("delta rule, packed", 600, { packed = true })
+delta_rule("delta rule, segments", 1300, { segments = 3, initial_state = true })
+
 -- Five CTAs, which share sequences of uneven lengths, one of them empty: a head in two parts, one in three. Two stages, so that they are used
 -- again and again.
 local function decode(name, opts, keys)

@@ -8,6 +8,7 @@ local backward_parameters = require "wgrun.attention.backward.parameters"
 local plan = require "wgrun.attention.backward.plan"
 local backward_rows = require "wgrun.attention.backward.row_kernels"
 local tensors = require "wgrun.attention.tensors"
+local prepared_launches = require "wgrun.builder.launches"
 local parameters = require "wgrun.builder.parameters"
 local classes = require "wgrun.classes"
 local roofline = require "wgrun.cost.roofline"
@@ -170,26 +171,6 @@ function backward:run(given)
   return backend
 end
 
---- Prepared launches that follow each other, made by attention_backward:prepare.
-local launches = classes.new "launches"
-
-local function in_order(self, method)
-  for _, launch in ipairs(self) do launch[method](launch) end
-end
-
---- Starts the launches, in their order. On the GPU it returns at once; the simulator runs the kernels to their end.
-function launches:start() in_order(self, "start") end
-
---- Waits until the started launches are complete.
---- @raise when a kernel faulted or hung.
-function launches:wait() in_order(self, "wait") end
-
---- Waits until the started launches are complete, and copies the tensors that they wrote to host memory.
-function launches:download() in_order(self, "download") end
-
---- Copies the tensors from host memory to the device again, after the host has changed them.
-function launches:upload() in_order(self, "upload") end
-
 --- Prepares launches that can be started many times, with their tensors on the device.
 --- @param options table
 --- @options attention_backward:launches
@@ -201,7 +182,7 @@ function backward:prepare(given)
   each_launch("attention_backward:prepare", self, given, function(i, kernel, launch)
     list[i] = kernel:prepare(launch)
   end)
-  return setmetatable(list, launches)
+  return prepared_launches.of(list)
 end
 
 --- Measures how long the three kernels take, each by itself.
@@ -225,7 +206,5 @@ function backward:time(given)
 end
 
 classes.close("an attention_backward", backward)
-classes.close("prepared launches", launches)
 classes.shield(wg, "wg.", { "attention_backward" })
 classes.shield(backward, "attention_backward:", { "launches", "flops", "run", "prepare", "time" })
-classes.shield(launches, "launches:", { "start", "wait", "download", "upload" })

@@ -6,7 +6,6 @@ local scheduler = require "wgrun.attention.backward.scheduler"
 local attention_mask = require "wgrun.attention.mask"
 local scores = require "wgrun.attention.scores"
 local tensors = require "wgrun.attention.tensors"
-local descriptors = require "wgrun.tile.descriptors"
 local elements = require "wgrun.tile.elements"
 
 local module = {}
@@ -15,12 +14,6 @@ local function signed(k, x) return k:mov(x, { type = "s32" }) end
 
 -- The query of accumulator r, counted from the thread's first one.
 local function query_of(r) return 8 * (r // 4) + r % 2 end
-
---- An operand of wgmma: bytes in a buffer, read as a tile. Returns of(stage), its descriptors (tile/descriptors.lua).
-function module.view(k, buffer, tile, offset)
-  local first = k:matrix_descriptor(k:address(buffer, offset), tile:descriptor(0) & ~0x3FFF)
-  return function(stage) return descriptors.of(k, tile, first, stage) end
-end
 
 --- Emits a product of 16-bit operands, d += a * b.
 function module.multiply(k, p, d, a, b, form)

@@ -8,12 +8,13 @@
 
 local backward_block = require "wgrun.attention.backward.block"
 local scheduler = require "wgrun.attention.backward.scheduler"
+local descriptors = require "wgrun.tile.descriptors"
 
 local module = {}
 
 -- The products of one consumer, each a commit group.
 local function products(k, p, buffers, mine, acc)
-  local function view(buffer, tile, offset) return backward_block.view(k, buffer, tile, offset) end
+  local function view(buffer, tile, offset) return descriptors.view(k, buffer, tile, offset) end
   local function multiply(...) backward_block.multiply(k, p, ...) end
   local line = p.k_lines.line_bytes
   local function mine_of(bytes) return k:mul(mine, bytes) end

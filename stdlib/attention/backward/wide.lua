@@ -9,12 +9,13 @@
 
 local backward_block = require "wgrun.attention.backward.block"
 local scheduler = require "wgrun.attention.backward.scheduler"
+local descriptors = require "wgrun.tile.descriptors"
 
 local module = {}
 
 -- The products of one consumer, each a commit group.
 local function products(k, p, buffers, mine, acc)
-  local function view(buffer, tile, offset) return backward_block.view(k, buffer, tile, offset) end
+  local function view(buffer, tile, offset) return descriptors.view(k, buffer, tile, offset) end
   local keys, values = view(buffers.k, p.k)(), view(buffers.v, p.k)()
   local half_of_queries = k:mul(mine, p.part * p.q_lines.line_bytes)
   local q, gradient = view(buffers.q, p.q, half_of_queries), view(buffers.gradient, p.q, half_of_queries)

@@ -1,0 +1,204 @@
+-- wg.delta_rule: a kernel for the gated delta rule of many heads, and its launches.
+
+local wg = require "wgrun"
+local arguments = require "wgrun.arguments"
+local prepared_launches = require "wgrun.builder.launches"
+local builder_parameters = require "wgrun.builder.parameters"
+local classes = require "wgrun.classes"
+local kernel = require "wgrun.linear_attention.kernel"
+local kernel_parameters = require "wgrun.linear_attention.parameters"
+local plan = require "wgrun.linear_attention.plan"
+local segments = require "wgrun.linear_attention.segments"
+local shapes = require "wgrun.linear_attention.shapes"
+local native = require "wgrun.native"
+
+--- Linear attention made by wg.delta_rule.
+--- @field kernel kernel  the main kernel, like any other
+--- @field summary kernel?  with `segments`, the first one: what each segment makes of the state
+--- @field scan kernel?  with `segments`, the second one: the states before each segment
+--- @field plan table  the choices: stages, registers
+local delta_rule = classes.new "delta_rule"
+
+--- A kernel for the gated delta rule of each head of each sequence (gated DeltaNet; without decay, g = 0, DeltaNet),
+--- and its launches. With a state S of dim x dim, which is 0 before the first token unless there is an initial state:
+---
+---   S = exp(g_t) S;  S = S + beta_t k_t (v_t - k_t S);  o_t = scale q_t S
+---
+--- Q and K are batch x tokens x qk_heads x dim, V and O are batch x tokens x heads x dim, g and beta are f32, batch x
+--- tokens x heads. The state is f32 between chunks of 64 tokens, and rounded to `dtype` where it is multiplied. The
+--- result does not depend on timing.
+--- @param options table
+--- @option dtype "bf16"|"f16" = "bf16"  the type of Q, K, V and O
+--- @option heads integer[1,65535] = 1  the heads of V and O
+--- @option qk_heads integer?  the heads of Q and K, each shared by heads / qk_heads heads of V; by default `heads`
+--- @option packed boolean = false  sequences of any lengths one after another: Q and K are total x qk_heads x dim, V
+---   and O total x heads x dim, g and beta total x heads, and each launch gives `starts`. Chunks reach across the ends
+---   of sequences: a NaN or an infinity may get from a sequence into the one before it
+--- @option initial_state boolean = false  launches give the states before the first tokens
+--- @option final_state boolean = false  launches get the states after the last tokens
+--- @option state_layout "kv"|"vk" = "kv"  the order of a state's dimensions: that of K before that of V, or after it
+--- @option problem table?  { tokens, batch }: the tokens of a sequence, and the number of sequences where it is not 1,
+---   for which `segments` is chosen
+--- @option segments integer[1,64]?  cuts each sequence into so many segments, whose CTAs work at the same time: for few
+---   heads and many tokens. Two more kernels find the states before them first, which takes about as much time again
+---   as the main one. By default chosen for `problem`, otherwise 1
+--- @option name string = "delta_rule"  the name of the kernel
+--- @return delta_rule
+--- @raise for options that contradict each other.
+--- @see wg.attention
+--- @example
+---   local delta = wg.delta_rule { heads = 32, qk_heads = 16, final_state = true }
+---   delta:run(Q, K, V, O, { g = g, beta = beta, final_state = S })
+function wg.delta_rule(opts)
+  local p = plan.make(opts == nil and {} or opts)
+  local lists = { main = kernel_parameters.make(p) }
+  local made = { plan = p, parameters = lists, kernel = kernel.make(p, lists.main), workspace_key = "" }
+  if p.segments > 1 then
+    local of_summary = plan.of_summary(p)
+    lists.summary, lists.scan = kernel_parameters.make(of_summary), segments.parameters(p)
+    made.summary, made.scan = kernel.make(of_summary, lists.summary), segments.make(p, lists.scan)
+  end
+  return setmetatable(made, delta_rule)
+end
+
+-- What the kernels of segments hand to each other, made for the first launch of a size and kept; it stays where O is.
+local function workspace(self, batch, O)
+  local p, on_device = self.plan, arguments.describe(O) == "wgrun.device_tensor"
+  local key = ("%d %s"):format(batch, on_device)
+  if self.workspace_key ~= key then
+    local matrices = batch * p.segments * p.heads
+    local summaries = wg.zeros("f32", { 2 * matrices * p.dim, p.dim })
+    local states = wg.zeros("f32", { matrices * p.dim, p.dim })
+    if on_device then summaries, states = summaries:to "gpu", states:to "gpu" end
+    self.workspace_key, self.summaries, self.states = key, summaries, states
+  end
+  return self.summaries, self.states
+end
+
+--- The options of the launches, in their order: one, or with `segments` three.
+--- @param Q tensor  batch x tokens x qk_heads x dim
+--- @param K tensor  as Q
+--- @param V tensor  batch x tokens x heads x dim
+--- @param O tensor  as V: the result
+--- @param options table
+--- @option g tensor  f32, batch x tokens x heads: the logarithm of each token's decay, 0 or less
+--- @option beta tensor  as g: how much of the new value each token writes
+--- @option scale number?  the factor of O, positive; by default 1 / sqrt(dim)
+--- @option starts tensor?  s32: where each packed sequence begins, and the end of the last one; batch + 1 values
+--- @option initial_state tensor?  f32, batch x heads x dim x dim, in the order of `state_layout`
+--- @option final_state tensor?  as initial_state: receives the states after the last tokens. It may be the same tensor
+--- @return table  a list of { kernel, { grid =, args = } }
+--- @raise when the extents do not fit each other, or a value is missing.
+function delta_rule:launches(Q, K, V, O, values)
+  local p = self.plan
+  arguments.options("delta_rule:launches", values)
+  local batch, tokens = shapes.check(p, { Q = Q, K = K, V = V, O = O }, values)
+  local launch = arguments.merged(values, {
+    Q = Q, K = K, V = V, O = O, tokens = tokens,
+    scale = arguments.positive("delta_rule: scale", values.scale or 1 / math.sqrt(p.dim)),
+  })
+  if p.segments > 1 then launch.summaries, launch.states = workspace(self, batch, O) end
+  local halves, list = p.dim // p.columns, {}
+  local function add(made, name, grid)
+    list[#list + 1] = { made, { grid = grid, args = builder_parameters.arguments(self.parameters[name], launch) } }
+  end
+  if p.segments > 1 then
+    add(self.summary, "summary", { 2 * halves, p.heads, batch * (p.segments - 1) })
+    add(self.scan, "scan", { halves, p.heads, batch })
+  end
+  add(self.kernel, "main", { halves, p.heads, batch * p.segments })
+  return list
+end
+
+--- The options of the launch, where there is one: without `segments`.
+--- @param Q tensor
+--- @param K tensor
+--- @param V tensor
+--- @param O tensor
+--- @param options table
+--- @options delta_rule:launches
+--- @return table  { grid =, args = }
+--- @raise with `segments`.
+--- @see delta_rule:launches
+function delta_rule:launch(Q, K, V, O, values)
+  if self.plan.segments > 1 then
+    native.fail "delta_rule: with `segments` there are three launches: delta_rule:launches"
+  end
+  return self:launches(Q, K, V, O, values)[1][2]
+end
+
+--- The floating-point operations of the recurrence, token by token: four products of a vector and the state, or of two
+--- vectors.
+--- @param tokens integer  of all sequences
+--- @return number
+function delta_rule:flops(tokens)
+  local p = self.plan
+  return 6.0 * tokens * p.heads * p.dim * p.dim
+end
+
+-- Calls each(i, kernel, options) for the launches of the method called `name`; `given` also holds options of the
+-- kernels' method.
+local function each_launch(name, self, Q, K, V, O, given, each)
+  local values, rest = arguments.split_options(name, "delta_rule:launches", given)
+  for i, launch in ipairs(self:launches(Q, K, V, O, values)) do
+    each(i, launch[1], arguments.extended(launch[2], rest))
+  end
+end
+
+--- Computes O, and waits until it is in the tensor.
+--- @param Q tensor
+--- @param K tensor
+--- @param V tensor
+--- @param O tensor
+--- @param options table
+--- @options delta_rule:launches
+--- @options kernel:run without grid, args, flops
+--- @return string  the back end that ran it
+--- @see delta_rule:launches
+function delta_rule:run(Q, K, V, O, run)
+  local backend
+  each_launch("delta_rule:run", self, Q, K, V, O, run, function(_, made, launch) backend = made:run(launch) end)
+  return backend
+end
+
+--- Prepares launches that can be started many times, with their tensors on the device.
+--- @param Q tensor
+--- @param K tensor
+--- @param V tensor
+--- @param O tensor
+--- @param options table
+--- @options delta_rule:launches
+--- @options kernel:prepare without grid, args, flops
+--- @return launches
+--- @see kernel:prepare
+function delta_rule:prepare(Q, K, V, O, run)
+  local list = {}
+  each_launch("delta_rule:prepare", self, Q, K, V, O, run, function(i, made, launch) list[i] = made:prepare(launch) end)
+  return prepared_launches.of(list)
+end
+
+--- Measures how long the kernels take, each by itself.
+--- @param Q tensor
+--- @param K tensor
+--- @param V tensor
+--- @param O tensor
+--- @param options table
+--- @options delta_rule:launches
+--- @options kernel:time without grid, args, flops, against
+--- @return table  { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it (delta_rule:flops), and
+---   the medians
+--- @see kernel:time
+function delta_rule:time(Q, K, V, O, time)
+  local parts, sum = {}, 0
+  each_launch("delta_rule:time", self, Q, K, V, O, time, function(i, made, launch)
+    parts[i] = made:time(launch).median_us
+    sum = sum + parts[i]
+  end)
+  local shape = arguments.shape_of(V)
+  local tokens = self.plan.packed and shape[1] or shape[1] * shape[2]
+  return { median_us = sum, tflops = self:flops(tokens) / sum * 1e-6, parts = parts }
+end
+
+classes.close("delta_rule", delta_rule)
+classes.shield(wg, "wg.", { "delta_rule" })
+classes.shield(delta_rule, "delta_rule:", { "launches", "launch", "flops", "run", "prepare", "time" })

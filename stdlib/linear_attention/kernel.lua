@@ -1,0 +1,151 @@
+-- The kernel of wg.delta_rule, the gated delta rule (Yang et al. 2024) in chunks of 64 tokens. With G the sum of g
+-- within a chunk, in a chunk that begins with the state S:
+--
+--   N = -tril(beta_i exp(G_i - G_j) k_i k_j, -1),  T = (I - N)^-1 diag(beta),  P = tril(scale exp(G_i - G_j) q_i k_j)
+--   X = V - diag(exp G) K S,  U = T X,  O = scale diag(exp G) Q S + P U,  S = exp(G_63) S + (diag(exp(G_63 - G)) K)^T U
+--
+-- Only X, U, O and S depend on the state. A CTA has 64 columns of V, of O and of the state of a head. One warpgroup
+-- passes over the chunks with the state in its registers (linear_attention/recurrence.lua); two others make T and P of
+-- chunks ahead of it (linear_attention/preparation.lua), in turns with those of the CTA that has the head's other
+-- columns; in the fourth, threads copy Q, K and V, a warp makes sums and exponentials of g
+-- (linear_attention/gates.lua), and another stores O (linear_attention/results.lua).
+
+local wg = require "wgrun"
+local tensors = require "wgrun.attention.tensors"
+local division = require "wgrun.builder.division"
+local parameters = require "wgrun.builder.parameters"
+local gates = require "wgrun.linear_attention.gates"
+local results = require "wgrun.linear_attention.results"
+local preparation = require "wgrun.linear_attention.preparation"
+local recurrence = require "wgrun.linear_attention.recurrence"
+
+local module = {}
+
+-- Copies K and Q; V has a thread of its own, since its stages are given back at other times.
+local function copy_keys(g)
+  local k, p, ring, at = g.k, g.p, g.rings.keys, g.at
+  local load, cursor, of_keys = tensors.loader(k, p), ring:cursor(), { batch = at.batch, head = at.qk_head }
+  local operands = { { g.maps.K, k:address(g.buffers.k) } }
+  if not p.summary then operands[2] = { g.maps.Q, k:address(g.buffers.q) } end
+  k:loop(at.chunks, function(chunk)
+    ring:acquire(cursor)
+    local barrier, offset = ring:expect(cursor, #operands * p.k.bytes), cursor.stage * p.k.bytes
+    for _, one in ipairs(operands) do load(p.k, one[2] + offset, one[1], of_keys, at.start + (chunk << 6), barrier) end
+    ring:advance(cursor)
+  end)
+end
+
+local function copy_values(g)
+  local k, p, ring, at = g.k, g.p, g.rings.values, g.at
+  local place, v, cursor = tensors.place(p), k:address(g.buffers.v), ring:cursor()
+  k:loop(at.chunks, function(chunk)
+    ring:acquire(cursor)
+    k:fence_proxy_async { space = "shared::cta" } -- V has been read, by threads that need not wait for the fence
+    local barrier, where = ring:expect(cursor, p.v.bytes), place(at.column, at, at.start + (chunk << 6))
+    k["cp_async_bulk_tensor_" .. #where .. "d"](k, v + cursor.stage * p.v.bytes, g.maps.V, where, barrier)
+    ring:advance(cursor)
+  end)
+end
+
+-- Buffers in shared memory, and the rings over their stages. A summary has no Q, P and O.
+local function stages_of(k, p)
+  local function shared(name, tile, count) return k:shared { tile = tile, count = count, name = name } end
+  local triangular = wg.triangular()
+  local buffers, rings = {
+    k = k:shared { bytes = p.stages * p.k.bytes, align = 1024, name = "K" }, -- read along either extent
+    v = shared("V", p.v, p.v_stages), t = shared("T", p.t, p.t_stages),
+    n = k:shared { bytes = p.preparers * triangular.bytes, align = 16, name = "N" },
+    gates = k:shared { bytes = p.stages * p.gates.bytes, align = 16, name = "gates" },
+  }, {
+    -- Q, K and the gates, from a thread and a warp; read by a preparing warpgroup and by the recurrence
+    keys = k:pipeline { stages = p.stages, producers = 2, arrivals = 8, name = "keys" },
+    values = k:pipeline { stages = p.v_stages, arrivals = 4, name = "values" },
+    prepared = k:pipeline { stages = p.t_stages, arrivals = 4 * p.sharing, name = "prepared" },
+  }
+  if not p.summary then
+    buffers.q, buffers.p = shared("Q", p.k, p.stages), shared("P", p.t, p.t_stages)
+    buffers.o = k:shared { bytes = p.panel.bytes, align = p.panel.align, name = "O" }
+    rings.outputs = k:pipeline { stages = 1, producers = 4, name = "outputs" }
+  end
+  return buffers, rings
+end
+
+-- What the CTA computes: batch, head, qk_head; half and column, the first one of V; start, the first token in the
+-- tensors; tokens, their number up to the end of the sequence; chunks. Of a sequence in segments also segment, and
+-- slot, the number of the segment among all; and of a summary kind, 0 for what the tokens add to the state, 1 for what
+-- they make of it.
+local function tile_of(g)
+  local k, p, at = g.k, g.p, {}
+  local z = k:special "ctaid.z"
+  at.half = k:special "cluster_ctarank"
+  at.kind = p.summary and k:special "ctaid.x" >> 1
+  at.column, at.head, at.batch = at.half << 6, k:special "ctaid.y", z
+  if p.segments > 1 then
+    local parts = p.segments - (p.summary and 1 or 0)
+    at.batch = division.divided(k, z, parts)
+    at.segment = z - at.batch * parts
+    at.slot = at.batch * p.segments + at.segment
+  end
+  at.qk_head = division.divided(k, at.head, p.heads // p.qk_heads)
+  if p.packed then
+    at.start, at.tokens = tensors.sequence(k, g.sizes.starts, at.batch)
+  else
+    at.start, at.tokens = k:mov(0, { type = "u32" }), g.sizes.tokens
+  end
+  at.chunks = (at.tokens + 63) >> 6
+  if p.segments > 1 then
+    local each = division.divided(k, at.chunks + (p.segments - 1), p.segments)
+    local before = k:min(each * at.segment, at.chunks)
+    at.chunks = k:min(each, at.chunks - before)
+    at.start = at.start + (before << 6)
+    at.tokens = at.tokens - k:min(before << 6, at.tokens)
+  end
+  return at
+end
+
+-- All threads of the cluster meet.
+local function meet(k)
+  k:barrier_cluster_arrive()
+  k:barrier_cluster_wait()
+end
+
+--- The kernel of a plan (of plan.make), with these parameters; its CTAs are half of V, head, and sequence. While it is
+--- emitted it is a table `g`: k, p; maps and sizes, its parameters; buffers and rings; at, what the CTA computes.
+function module.make(p, list)
+  local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.sharing } }, function(k)
+    local g = { k = k, p = p }
+    g.maps, g.sizes = parameters.declare(k, list)
+    g.buffers, g.rings = stages_of(k, p)
+    local thread = k:special "tid.x"
+    k:if_(thread:eq(0), function()
+      for _, map in pairs(g.maps) do k:prefetch_tensormap(map) end
+      for _, name in ipairs { "keys", "values", "prepared", not p.summary and "outputs" or nil } do
+        g.rings[name]:init()
+      end
+    end)
+    preparation.clear(g)
+    meet(k)
+    g.at = tile_of(g)
+    local role = k:shfl_sync_idx_b32(thread >> 7, 0, 31)
+    k:if_(role:eq(0), function()
+      k:setmaxnreg_dec(p.registers.copies)
+      k:if_(thread:eq(0), function() copy_keys(g) end)
+      k:if_((thread >> 5):eq(1), function() gates.emit(g) end)
+      if not p.summary then k:if_((thread >> 5):eq(2), function() results.emit(g) end) end
+      k:if_(thread:eq(96), function() copy_values(g) end)
+    end, function()
+      k:if_(role:eq(1), function()
+        k:setmaxnreg_inc(p.registers.recurrence)
+        recurrence.emit(g)
+      end, function()
+        k:setmaxnreg_dec(p.registers.preparation)
+        preparation.emit(g, role - 2)
+      end)
+    end)
+    meet(k) -- the other CTA may still need this one's memory
+  end)
+  kernel:launch_rule { notes = parameters.notes(list) }
+  return kernel
+end
+
+return module

@@ -1,0 +1,58 @@
+-- The plan of wg.delta_rule: tiles, stages and registers, from the options.
+
+local wg = require "wgrun"
+local arguments = require "wgrun.arguments"
+local roofline = require "wgrun.cost.roofline"
+local native = require "wgrun.native"
+
+local module = {}
+
+-- How many segments take the least time, where the numbers of tokens and sequences are known: as many as the SMs can
+-- sum up in one round, since the second round of a few CTAs would take as long as the first. Two are not worth it, nor
+-- are segments of few chunks (docs/experiments/linear_attention.md).
+local function segments_for(p, problem)
+  local tokens, batch = problem[1], problem[2] or 1
+  local ctas = 2 * (p.dim // p.columns) * p.heads * batch -- for each segment that is summed up
+  local segments = math.min(roofline.sms() // ctas + 1, tokens // (8 * p.chunk))
+  return segments > 2 and segments or 1
+end
+
+--- The plan for the options of wg.delta_rule.
+function module.make(opts)
+  opts = arguments.options("wg.delta_rule", opts)
+  local p = { what = "wg.delta_rule", layout = "bshd", dim = 128, chunk = 64, columns = 64 }
+  for _, name in ipairs { "dtype", "packed", "heads", "initial_state", "final_state", "state_layout", "name" } do
+    p[name] = opts[name]
+  end
+  p.o = p.dtype
+  p.qk_heads = arguments.whole("wg.delta_rule: qk_heads", opts.qk_heads or p.heads, 1, p.heads)
+  if p.heads % p.qk_heads ~= 0 then
+    native.fail(("wg.delta_rule: %d heads cannot share %d heads of Q and K: qk_heads must divide heads"):format(
+      p.heads, p.qk_heads))
+  end
+  for i = 1, opts.problem and (opts.problem[2] == nil and 1 or 2) or 0 do
+    arguments.whole(("wg.delta_rule: problem[%d]"):format(i), opts.problem[i], 1, 0x3FFFFFFF)
+  end
+  p.segments = opts.segments or opts.problem and segments_for(p, opts.problem) or 1
+  local function tile(mn, columns, major, order)
+    return wg.tile { dtype = p.dtype, mn = mn, k = columns, major = major, order = order, swizzle = "128B" }
+  end
+  p.k = tile(p.chunk, p.dim, "K")               -- Q and K: a row for each token
+  p.k_columns = tile(p.dim, p.chunk, "MN", "K") -- the same bytes, read along the tokens
+  p.v = tile(p.chunk, p.columns, "K")
+  p.t = tile(p.chunk, p.chunk, "K")             -- T and P
+  p.panel = wg.panel { dtype = p.o, n = p.chunk, transposed = true }
+  p.lines = { dtype = p.dtype, columns = 64, line_bytes = 128 }
+  p.stages, p.v_stages, p.t_stages = 4, 2, 2
+  p.gates = { "sum", "beta", "decay", "scaled", "rest", bytes = 5 * 4 * p.chunk }
+  p.preparers, p.sharing = 2, p.dim // p.columns -- preparing warpgroups of a CTA; the CTAs of a cluster, with a head
+  p.threads, p.registers = 128 * (2 + p.preparers), { copies = 40, recurrence = 232, preparation = 120 }
+  return p
+end
+
+--- The plan of the kernel that sums segments up (linear_attention/segments.lua), for the plan of the main kernel.
+function module.of_summary(p)
+  return setmetatable({ summary = true, name = p.name .. "_summary" }, { __index = p })
+end
+
+return module

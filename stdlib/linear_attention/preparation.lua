@@ -1,0 +1,166 @@
+-- What of a chunk does not depend on the state, by a warpgroup of wg.delta_rule's kernel: T and P, 64 x 64 elements of
+-- 16 bits each. The preparing warpgroups take chunks in turns.
+
+local wg = require "wgrun"
+local gates = require "wgrun.linear_attention.gates"
+local descriptors = require "wgrun.tile.descriptors"
+local elements = require "wgrun.tile.elements"
+local panels = require "wgrun.tile.panel"
+
+local module = {}
+
+--- Zeros in all of T: above the diagonal blocks nothing else is stored. All threads of the CTA execute it.
+function module.clear(g)
+  local k, p = g.k, g.p
+  local zeros = k:regs("b32", 4)
+  for i = 0, 3 do k:mov(zeros[i], 0) end
+  k:loop({ from = k:special "tid.x", to = p.t_stages * p.t.bytes // 16, step = p.threads }, function(unit)
+    k:st_shared_v4_b32(k:address(g.buffers.t, unit << 4), zeros)
+  end)
+  k:fence_proxy_async { space = "shared::cta" }
+end
+
+-- The products K K^T and Q K^T of a stage, a commit group.
+local function products(g, keys, queries)
+  local k, p = g.k, g.p
+  local kk = descriptors.view(k, g.buffers.k, p.k)
+  local operands = { { keys, kk }, not p.summary and { queries, descriptors.view(k, g.buffers.q, p.k) } or nil }
+  return function(stage)
+    local of_k = kk(stage)
+    k:wgmma_fence()
+    for _, one in ipairs(operands) do
+      local of_a = one[2](stage)
+      for step = 0, p.dim // 16 - 1 do
+        k:wgmma_mma_async(one[1], of_a(step), of_k(step), {
+          n = p.chunk, k = 16, d = "f32", a = p.dtype, b = p.dtype, trans_a = 0, trans_b = 0,
+          scale_d = step == 0 and 0 or 1,
+        })
+      end
+    end
+    k:wgmma_commit_group()
+  end
+end
+
+-- N and P of a chunk, from the products. Stores N, of which nobody reads what is above the diagonal, and leaves P as
+-- words. Loads come first and stores last: ptxas keeps their order.
+local function triangles(g, me, keys, queries, words_of_p)
+  local k, p = g.k, g.p
+  local lane, convert = k:special "tid.x" & 31, elements.to_output[p.dtype]
+  local pair = (lane & 3) << 1 -- the thread's first column
+  local first_row = (me.warp << 4) + (lane >> 2)
+  local ahead = k:mov(first_row, { type = "s32" }) - k:mov(pair, { type = "s32" })
+  local to = me.matrix + first_row * (4 * me.line) + (pair << 2)
+  return function(stage_of_gates)
+    local rows, columns = stage_of_gates + (first_row << 2), stage_of_gates + (pair << 2)
+    local sums, betas, of_columns = {}, {}, k:regs("f32", p.chunk // 4)
+    for half = 0, 1 do
+      sums[half] = k:ld_shared_f32(rows, { offset = me.offsets.sum + 32 * half })
+      betas[half] = k:neg(k:ld_shared_f32(rows, { offset = me.offsets.beta + 32 * half }))
+    end
+    for eight = 0, p.chunk // 8 - 1 do
+      k:ld_shared_v2_f32(of_columns:slice(2 * eight, 2), columns, { offset = me.offsets.sum + 32 * eight })
+    end
+    local n = {}
+    for r = 0, #keys - 1 do
+      local half = r // 2 % 2
+      local decay = k:ex2_approx_ftz(sums[half] - of_columns[r // 4 * 2 + r % 2])
+      n[r] = elements.nearest_tf32(k, betas[half] * (decay * keys[r]))
+      if not p.summary then
+        local product = decay * g.sizes.scale * queries[r]
+        k:mov(queries[r], k:selp(product, 0.0, ahead:ge(8 * (r // 4) + r % 2 - 8 * half)))
+      end
+    end
+    for i = 0, p.summary and -1 or #words_of_p - 1 do
+      k:mov(words_of_p[i], convert(k, queries[2 * i], queries[2 * i + 1]))
+    end
+    for r = 0, #keys - 1, 2 do
+      k:st_shared_v2_b32(to, { n[r], n[r + 1] }, { offset = 4 * (8 * (r // 2 % 2) * me.line + 8 * (r // 4)) })
+    end
+  end
+end
+
+-- Gives the other CTA T and P of a stage, by one thread: their bytes complete the phase there.
+local function send(g, stage)
+  local k, p, ring = g.k, g.p, g.rings.prepared
+  local other = g.at.half ~ 1
+  local full = k:mapa(ring:full_barrier { stage = stage }, other)
+  k:mbarrier_arrive_expect_tx(full, (p.summary and 1 or 2) * p.t.bytes, { space = "shared::cluster" })
+  for _, name in ipairs { "t", not p.summary and "p" or nil } do
+    local from = k:address(g.buffers[name], stage * p.t.bytes)
+    k:cp_async_bulk_cluster(k:mapa(from, other), from, p.t.bytes, full)
+  end
+end
+
+-- Stores blocks of T = (I - N)^-1 diag(beta): each(i, j, block) as k:triangular_inverse calls it. wait() waits for
+-- the stage.
+local function storer(g, me, stage_of_gates, stage, wait)
+  local k, p = g.k, g.p
+  local lane, convert = k:special "tid.x" & 31, elements.to_output[p.dtype]
+  local base = k:address(g.buffers.t, stage * p.t.bytes) + ((lane & 7) + ((lane >> 4) << 3)) * 128
+  local betas = stage_of_gates + ((lane >> 2) << 2)
+  return function(i, j, block)
+    if i == j then wait() end
+    local unit = ((lane >> 3 & 1) + 2 * j) ~ (lane & 7)
+    local factors, words = {}, {}
+    for half = 0, 1 do
+      factors[half] = k:ld_shared_f32(betas, { offset = me.offsets.beta + 64 * j + 32 * half })
+    end
+    for w = 0, 3 do
+      local factor = factors[w % 2]
+      words[w + 1] = convert(k, block[2 * w] * factor, block[2 * w + 1] * factor)
+    end
+    k:stmatrix_x4(base + (unit << 4), words, { trans = 1, offset = 16 * 128 * i })
+  end
+end
+
+--- The role of the preparing warpgroup `number`, a register.
+function module.emit(g, number)
+  local k, p, rings, at = g.k, g.p, g.rings, g.at
+  local thread, triangular = k:special "tid.x", wg.triangular()
+  local me = {
+    warp = k:shfl_sync_idx_b32(thread >> 5 & 3, 0, 31), line = triangular.line,
+    matrix = k:address(g.buffers.n, k:mul(number, triangular.bytes)), panel = wg.panel { dtype = p.dtype, n = p.chunk },
+  }
+  local stage_at
+  me.offsets, stage_at = gates.places(k, p, g.buffers.gates)
+  local lane, barrier = thread & 31, number + 1
+  local turn = number + p.preparers * at.half
+  local keys, queries = k:regs("f32", p.chunk // 2), k:regs("f32", p.chunk // 2)
+  local words_of_p = k:regs("b32", p.chunk // 4)
+  local multiply, store_triangles = products(g, keys, queries), triangles(g, me, keys, queries, words_of_p)
+  local cursor, ring = rings.keys:cursor(), rings.prepared
+  rings.keys:skip(cursor, turn) -- always the same stage; and of T and P, the warpgroup's number
+  local stage = { stage = number }
+  -- Both CTAs tell the one that prepares a stage next that they are done with it: the second one from the first chunk
+  -- on.
+  local free = k:mov(at.half ~ 1, { type = "u32" })
+  local function wait() k:mbarrier_wait(ring:empty_barrier(stage), free) end
+
+  k:loop({ from = turn, to = at.chunks, step = p.preparers * p.sharing }, function()
+    rings.keys:wait(cursor)
+    multiply(cursor.stage)
+    k:wgmma_wait_group(0)
+    local stage_of_gates = stage_at(cursor.stage)
+    store_triangles(stage_of_gates)
+    k:triangular_inverse {
+      matrix = me.matrix, barrier = barrier, each = storer(g, me, stage_of_gates, number, wait),
+    }
+    k:xor(free, free, 1)
+    if not p.summary then
+      local pieces = panels.pieces(me.panel, k:address(g.buffers.p, number * p.t.bytes), lane, me.warp)
+      for i, piece in ipairs(pieces(0, 0)) do
+        k:stmatrix_x4(piece.at, words_of_p:slice(4 * (i - 1), 4), { offset = piece.offset })
+      end
+    end
+    k:fence_proxy_async { space = "shared::cta" }
+    k:bar_sync(barrier, { threads = 128 }) -- T and P are complete, and all warps have read N
+    k:if_((thread & 127):eq(0), function()
+      k:mbarrier_arrive(ring:full_barrier(stage))
+      send(g, number)
+    end)
+    rings.keys:release(cursor, { lane = lane })
+    rings.keys:skip(cursor, p.stages)
+  end)
+end
+
+return module

@@ -1,0 +1,93 @@
+-- The state of a CTA in global memory: f32 matrices of dim x dim elements. A row of the accumulators is a column of V,
+-- a column one of K.
+
+local elements = require "wgrun.tile.elements"
+
+local module = {}
+
+--- Moves the accumulators `s` between registers and a matrix of a tensor: number, a register, is that of the matrix;
+--- layout: "kv" or "vk", the order of its dimensions; row: the thread's first one (module.row).
+local function places(g, tensor, number, layout, row, each)
+  local k, p = g.k, g.p
+  local column = (k:special "tid.x" & 3) << 1
+  local matrix = k:element(tensor, k:mul_wide_u32(number, p.dim * p.dim))
+  local v_step, k_step = layout == "vk" and p.dim or 1, layout == "vk" and 1 or p.dim
+  local from = matrix + k:mul_wide_u32(k:mul(row, v_step) + k:mul(column, k_step), 4)
+  for r = 0, p.dim // 2 - 1, 2 do
+    each(r, from, 4 * (8 * (r // 2 % 2) * v_step + 8 * (r // 4) * k_step), 4 * k_step)
+  end
+end
+
+--- The thread's first row of accumulators: a column of V. in_eight: the row among eight, by default the lane's.
+function module.row(g, in_eight)
+  local thread = g.k:special "tid.x"
+  return g.at.column + ((thread >> 5 & 3) << 4) + (in_eight or thread >> 2 & 7)
+end
+
+function module.load_matrix(g, s, tensor, number, layout)
+  local k = g.k
+  places(g, tensor, number, layout, module.row(g), function(r, from, offset, step)
+    if step == 4 then return k:ld_global_v2_f32(s:slice(r, 2), from, { offset = offset }) end
+    for i = 0, 1 do k:ld_global_f32(s[r + i], from, { offset = offset + i * step }) end
+  end)
+end
+
+function module.store_matrix(g, s, tensor, number, layout, row)
+  local k = g.k
+  places(g, tensor, number, layout, row or module.row(g), function(r, to, offset, step)
+    if step == 4 then return k:st_global_v2_b32(to, { s[r], s[r + 1] }, { offset = offset }) end
+    for i = 0, 1 do k:st_global_b32(to, s[r + i], { offset = offset + i * step }) end
+  end)
+end
+
+--- The number of the head's matrix among those of `slot`: a sequence, or a segment.
+function module.number(g, slot) return slot * g.p.heads + g.at.head end
+
+--- Loads the state before the first token of the launch: the initial one, or 0.
+function module.load_initial(g, s)
+  if g.p.initial_state then
+    return module.load_matrix(g, s, g.sizes.initial_state, module.number(g, g.at.batch), g.p.state_layout)
+  end
+  for r = 0, #s - 1 do g.k:mov(s[r], 0.0) end
+end
+
+--- Loads the state before the CTA's first chunk.
+function module.load(g, s)
+  local k, p, at = g.k, g.p, g.at
+  if not p.summary and p.segments > 1 then
+    return module.load_matrix(g, s, g.sizes.states, module.number(g, at.slot), "vk")
+  elseif not p.summary then
+    return module.load_initial(g, s)
+  end
+  -- 0, or the identity: column j of the state then becomes column j of the matrix that states are multiplied with.
+  local pair = (k:special "tid.x" & 3) << 1
+  local ahead = k:selp(k:mov(module.row(g) - pair, { type = "s32" }), -p.dim, at.kind:eq(1))
+  for r = 0, #s - 1 do
+    k:mov(s[r], k:selp(k:mov(1.0, { type = "f32" }), 0.0, ahead:eq(8 * (r // 4) + r % 2 - 8 * (r // 2 % 2))))
+  end
+end
+
+--- Stores the state after the CTA's last chunk, where it is wanted.
+function module.store(g, s)
+  local k, p, at = g.k, g.p, g.at
+  if p.summary then
+    local number = 2 * module.number(g, at.slot) + at.kind
+    return k:if_(at.kind:eq(0), function()
+      module.store_matrix(g, s, g.sizes.summaries, number, "vk")
+    end, function()
+      -- In the order in which segments.lua multiplies: 0, 2, 4, 6, 1, 3, 5, 7 of each eight columns, rounded to tf32.
+      local eight = k:special "tid.x" >> 2 & 7
+      local row, words = module.row(g, (eight >> 1) + ((eight & 1) << 2)), {}
+      for r = 0, #s - 1 do words[r] = elements.nearest_tf32(k, s[r]) end
+      module.store_matrix(g, words, g.sizes.summaries, number, "kv", row)
+    end)
+  end
+  if not p.final_state then return end
+  local function store()
+    module.store_matrix(g, s, g.sizes.final_state, module.number(g, at.batch), p.state_layout)
+  end
+  if p.segments == 1 then return store() end
+  k:if_(at.segment:eq(p.segments - 1), store)
+end
+
+return module
