@@ -196,8 +196,8 @@ constexpr Rule WG_PROXY_01{
     .found_by = check | run,
     .title = "a missing proxy fence after a write",
     .law =
-        "Between a generic-proxy write to shared memory and a wgmma that reads it stands a "
-        "fence.proxy.async.",
+        "A fence.proxy.async stands between a generic-proxy write to shared memory and a wgmma that reads "
+        "it.",
     .section = "9.7.15.4",
     .why =
         "wgmma reads shared memory through the async proxy. A barrier alone does not make st.shared visible "

@@ -123,10 +123,10 @@ constexpr std::array list{
           "Between CTAs: a barrier of those who wrote, a release at scope gpu, an acquire, a barrier of "
           "those who read.",
           "WG-RACE-04, WG-SYNC-06, wg.gemm, docs/gemm.md"},
-    Topic{
-        "programmatic dependent launch pdl griddepcontrol launch_dependents",
-        "griddepcontrol.wait comes before the first access to what the launch before writes, or still reads.",
-        "WG-RACE-05, WG-MEM-06, k:griddepcontrol_wait"},
+    Topic{"programmatic dependent launch pdl griddepcontrol launch_dependents",
+          "griddepcontrol.wait comes before the first access to memory that the previous launch writes or "
+          "still reads.",
+          "WG-RACE-05, WG-MEM-06, k:griddepcontrol_wait"},
     Topic{"cp.async cp_async noinc wait_all",
           "A cp.async belongs to its thread, which waits for it before it tells others.",
           "WG-GROUP-04, WG-GROUP-06, k:cp_async"},
