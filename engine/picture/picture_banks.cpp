@@ -22,7 +22,7 @@ Grid map_of(const ConflictBlocks& blocks, int element_bits) {
     Grid grid = blank_grid(
         blocks.total.degree == 1
             ? access + ": no conflicts"
-            : fmt::format("{}: {}-way, {} for {}", access, blocks.total.degree,
+            : fmt::format("{}: {}-way, {} instead of {}", access, blocks.total.degree,
                           count_of(blocks.total.passes, "pass", "passes"), blocks.total.phases),
         blocks.along_rows ? blocks.units : blocks.groups, blocks.along_rows ? blocks.groups : blocks.units);
     grid.heat = true;

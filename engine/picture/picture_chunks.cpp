@@ -17,7 +17,7 @@ Picture chunk_grids(const Layout& layout, int element_bits) {
                              chunks.along_rows ? chunks.lines : chunks.units);
     Grid memory = blank_grid("shared memory: chunk at each address", last / 128 + 1, 8);
     name_modes(matrix, layout);
-    name_axes(memory, "byte", "+ bytes");
+    name_axes(memory, "address", "byte of the line");
     for (int i = 0; i < 8; ++i) memory.column_names[static_cast<std::size_t>(i)] = fmt::format("+{}", 16 * i);
     for (int i = 0; i < memory.rows; ++i)
         memory.row_names[static_cast<std::size_t>(i)] = std::to_string(128 * i);

@@ -54,7 +54,7 @@ assert(drawn(large):find(">16384-17407</text>", 1, true) and not drawn(large):fi
 assert(drawn(large, { view = "offsets" }):find(">8193</text>", 1, true))
 assert(drawn(t, { view = "overview" }):find(">next atom", 1, true) == nil)
 assert(drawn(wg.fragment { of = "wgmma_d", dtype = "f32", n = 128 }):find(">V60-61</text>", 1, true))
-assert(drawn(plain_layout, { view = "conflicts", dtype = "bf16" }):find("ldmatrix: 8-way, 512 passes for 64", 1, true))
+assert(drawn(plain_layout, { view = "conflicts", dtype = "bf16" }):find("ldmatrix: 8-way, 512 passes instead of 64", 1, true))
 check.raises("requires view", function() t:svg(path, { view = "chunks", access = "ldmatrix" }) end)
 
 -- A product, from the name of an instruction or from its operands.

@@ -332,7 +332,7 @@ TEST_CASE("axes say what rows and columns count, and transposition exchanges the
     CHECK(axes(overview(bf16(64, 64, Major::mn))) == "mn k");
     CHECK(axes(conflict_map(bf16(16, 64), SharedAccess::ldmatrix)) == "mn k");
     CHECK(axes(grid_of(bank_conflicts(bf16(16, 64), SharedAccess::ldmatrix))) == "lane bank");
-    CHECK(axes(chunk_grids(bf16(16, 64))[1]) == "byte + bytes");
+    CHECK(axes(chunk_grids(bf16(16, 64))[1]) == "address byte of the line");
     CHECK(axes(grid_of(Layout::parse("(2,3,4)"))) == "mode 0 modes 1 to 2");
     CHECK(axes(grid_of(Layout::parse("3"))) == "mode 0 ");
     CHECK(axes(grid_of(wgmma_d(Dtype::f32, 8))) == "row column");
