@@ -437,8 +437,8 @@ constexpr Rule WG_RACE_05{
     .counts_threads = true,
     .title = "memory of the launch before, without a wait",
     .law =
-        "A launch that may begin before the one before it has ended executes griddepcontrol.wait before it "
-        "accesses what that one writes, and before it writes what that one reads after "
+        "A launch that may begin before the previous one has ended executes griddepcontrol.wait before it "
+        "accesses what the previous launch writes, and before it writes what that launch reads after "
         "griddepcontrol.launch_dependents.",
     .section = "9.7.13.13",
     .why =

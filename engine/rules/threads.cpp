@@ -72,7 +72,7 @@ constexpr Rule WG_ASM_03{
     .fix = "assemble with a version of ptxas that is mended: the message names it.",
     .decided =
         "By the shape that the faults are known to need, with the ptxas that assembles (`check --assemble`). "
-        "That the machine code is wrong is not shown.",
+        "It does not show that the machine code is wrong.",
     .wrong = R"(-- ptxas 13.0
 k:wgmma_fence()
 k:wgmma_mma_async(acc, fragment, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
