@@ -92,8 +92,7 @@ std::string as_text(const Request& request, const Checked& checked, bool dynamic
     for (const std::string& summary : checked.tried.summaries) text += fmt::format("{}\n", summary);
     if (!checked.tried.not_tried.empty())
         text += fmt::format(
-            "without barriers, fences and waits: nothing was tried, since the script does not run through: "
-            "{}\n",
+            "without barriers, fences and waits: nothing was tried, because the script fails: {}\n",
             checked.tried.not_tried);
     text += fmt::format("{}: {}, {}, {}\n", printable(request.name()), count_of(checked.kernels, "kernel"),
                         count_of(errors, "error"), count_of(checked.findings.size() - errors, "remark"));
@@ -330,7 +329,8 @@ Command::Run declare(Arguments& arguments) {
 }  // namespace
 }  // namespace check_detail
 
-const Command check_command{"check", "Print every finding in every kernel of a script or of a PTX text",
-                            Takes::script, check_detail::declare};
+const Command check_command{
+    "check", "Print what is wrong with the kernels of a script or of a PTX text, and what is proved of them",
+    Takes::script, check_detail::declare};
 
 }  // namespace wgrun::cli

@@ -30,8 +30,9 @@ struct Options {
     std::optional<std::string> html;  ///< likewise
     bool bytes = false;               ///< short for the view of that name
     std::string view = "auto";
-    std::string access;  ///< empty: not given
-    std::string dtype;   ///< likewise
+    std::string access;   ///< empty: not given
+    std::string dtype;    ///< likewise
+    std::string swizzle;  ///< likewise
 
     /// The view that the options select, for the engine.
     Viewing viewing() const {
@@ -170,6 +171,12 @@ void find_named(lua_State* L, const Request& request, Outcome& outcome, void* co
                luaL_typename(L, -1));
 }
 
+Picture mma_of(const Options& options) {
+    return mma_picture(
+        options.object, dtype_named(options.dtype.empty() ? "bf16" : options.dtype),
+        options.swizzle.empty() ? std::nullopt : std::optional(parse_swizzle_mode(options.swizzle)));
+}
+
 bool to_standard_output(const std::optional<std::string>& path) {
     return path && (path->empty() || *path == "-");
 }
@@ -246,11 +253,8 @@ int layout(const Request& asked, const Options& options) {
     Outcome outcome;
     try {
         if (options.name.empty()) {
-            view = is_mma_shape(options.object)
-                       ? view_of(mma_picture(options.object,
-                                             dtype_named(options.dtype.empty() ? "bf16" : options.dtype)),
-                                 options)
-                       : view_of(Layout::parse(options.object), options);
+            view = is_mma_shape(options.object) ? view_of(mma_of(options), options)
+                                                : view_of(Layout::parse(options.object), options);
         } else {
             request.file = options.object;
             outcome = with_state(request, lua::Mode::trace, find_named, &lookup);
@@ -297,6 +301,9 @@ Command::Run declare_layout(Arguments& arguments) {
         .one_of(shared_access_names())
         .unit("");
     arguments.option("--dtype", options->dtype, "Element type of a layout or an mma").unit("DTYPE");
+    arguments.option("--swizzle", options->swizzle, "Swizzle of A and B of a wgmma, 128B if not given")
+        .one_of({"none", "32B", "64B", "128B"})
+        .unit("");
     arguments.flag("--bytes", options->bytes, "Byte addresses in the picture: --view bytes")
         .excludes("--view");
     arguments

@@ -136,8 +136,8 @@ struct Declared {
 
 std::vector<Declared> declare_commands(CLI::App& app, Request& request, TextOptions& words) {
     std::vector<Declared> out;
-    for (const Command* command : commands) {
-        CLI::App& here = *app.add_subcommand(command->name, command->summary);
+    for (const auto& [title, command] : commands) {
+        CLI::App& here = *app.add_subcommand(command->name, command->summary)->group(title);
         here.prefix_command(false);
         here.footer(exit_codes);
         here.add_flag("--json", request.json, "Print JSON on standard output");
@@ -192,7 +192,7 @@ std::string unknown_option(const CLI::App& app, int argc, char** argv) {
 bool refuse_command(const std::string& word) {
     if (word.empty() || word == "-" || std::filesystem::exists(word)) return false;
     std::vector<std::string_view> names;
-    for (const Command* command : commands) names.push_back(command->name);
+    for (const Listed& listed : commands) names.push_back(listed.command->name);
     const std::string suggestion = nearest(word, names);
     if (suggestion.empty()) return false;
     remark("wgrun: there is no file and no command `" + word + "`" + suggestion + " (wgrun --help)");
@@ -288,7 +288,9 @@ int answer(const CLI::App& app, const CLI::ParseError& error, int argc, char** a
 }
 
 int dispatch(int argc, char** argv) {
-    const auto is_named = [&](const Command* command) { return std::string_view(argv[2]) == command->name; };
+    const auto is_named = [&](const Listed& listed) {
+        return std::string_view(argv[2]) == listed.command->name;
+    };
     if (argc == 3 && std::string_view(argv[1]) == help_command.name &&
         std::ranges::any_of(commands, is_named)) {
         std::string option = "--help";
@@ -297,7 +299,7 @@ int dispatch(int argc, char** argv) {
     }
     Request request;
     TextOptions words;
-    CLI::App app("wgrun: an assembler and checker for Hopper tensor-core kernels, scripted in Lua", "wgrun");
+    CLI::App app(fmt::format("{}\n\n{}", name_and_purpose, first_steps), "wgrun");
     app.footer(fmt::format("{}\n{}", footer, exit_codes));
     app.set_version_flag("--version", fmt::format("wgrun {}, {}", version_and_commit(), LUA_RELEASE));
     app.prefix_command();  // arguments after FILE belong to the script

@@ -42,10 +42,11 @@ std::string options_of(const CLI::App& app) {
 int print(const CLI::App& root) {
     std::string text = fmt::format(
         ".TH WGRUN 1 \"\" \"wgrun {}\" \"User Commands\"\n"
-        ".SH NAME\nwgrun \\- an assembler and checker for Hopper tensor\\-core kernels, scripted in Lua\n"
+        ".SH NAME\nwgrun \\- {}\n"
         ".SH SYNOPSIS\n.B wgrun\n[options] [FILE [args]]\n.br\n.B wgrun\nCOMMAND [options] ...\n"
-        ".SH DESCRIPTION\n{}\n.SH OPTIONS\n{}.SH COMMANDS\n",
-        WGRUN_VERSION, escaped(root.get_footer()), options_of(root));
+        ".SH DESCRIPTION\n.nf\n{}\n.fi\n{}\n.SH OPTIONS\n{}.SH COMMANDS\n",
+        WGRUN_VERSION, escaped(std::string_view(name_and_purpose).substr(7)), escaped(first_steps),
+        escaped(root.get_footer()), options_of(root));
     // Options of scripts are listed once, above.
     for (const CLI::App* command : root.get_subcommands({})) {
         text += fmt::format(".SS {}\n{}.\n", command->get_name(), escaped(command->get_description()));

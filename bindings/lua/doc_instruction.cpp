@@ -8,6 +8,7 @@
 #include <cctype>
 
 #include "bindings/lua/trace.hpp"
+#include "wgrun/operand_meaning.hpp"
 
 namespace wgrun::lua {
 namespace {
@@ -215,7 +216,8 @@ Described describe_operand(const Instruction& op, const OperandRule& rule) {
     add(OperandRule::shared, "shared", address ? "" : "a shared buffer");
     add(OperandRule::param, "integer", "the index of a parameter");
     out.type = fmt::format("{}", fmt::join(types, "|"));
-    out.text = fmt::format("{}", fmt::join(words, ", or "));
+    out.meaning = isa::operand_meaning(op, rule);
+    out.text = fmt::format("{}: {}", out.meaning, fmt::join(words, ", or "));
     if (rule.access == Access::inout) out.text += "; read and written";
     if (rule.fallback) {
         out.optional = true;
@@ -311,7 +313,7 @@ Entry entry_of(const Instruction& op) {
                                                                                           : "reg",
                                      .fallback = {},
                                      .optional = false,
-                                     .text = "the destination `" + operand.name + "`"});
+                                     .text = fmt::format("`{}`, {}", operand.name, operand.meaning)});
             operand.optional = true;
             operand.text += "; by default a new one";
         }

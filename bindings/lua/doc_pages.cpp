@@ -159,7 +159,13 @@ std::string row(const Entry& entry) {
         for (const char c : text) out += c == '|' ? "\\|" : c == '\n' ? " " : std::string(1, c);
         return code(out);
     };
-    return fmt::format("| {} | {} | {} | {} |\n", quoted(shown.signature()), in_cell(entry.text),
+    std::string operands;
+    for (const auto* list : {&entry.params, &entry.options})
+        for (const Described& operand : *list)
+            if (!operand.meaning.empty())
+                operands += fmt::format("{}{}: {}", operands.empty() ? "<br>" : "; ", code(operand.name),
+                                        in_cell(operand.meaning));
+    return fmt::format("| {} | {}{} | {} | {} |\n", quoted(shown.signature()), in_cell(entry.text), operands,
                        quoted(entry.ptx), entry.section);
 }
 
@@ -433,7 +439,10 @@ std::vector<Page> markdown_pages(const Documentation& docs) {
         "the legal values and all forms of one.\n",
         printed);
     for (const Family& family : families) {
-        all += fmt::format("\n## {}\n\n| instruction | | PTX | PTX ISA |\n|---|---|---|---|\n", family.title);
+        all += fmt::format(
+            "\n## {}\n\n| instruction | what it does, and its operands | PTX | PTX ISA "
+            "|\n|---|---|---|---|\n",
+            family.title);
         for (const Entry* entry : instructions)
             if (&family_of(*entry) == &family) all += row(*entry);
     }

@@ -98,8 +98,8 @@ std::string to_text(const Entry& entry, int width) {
 namespace {
 
 // What does not fit the line is left out.
-std::string line_of(const Entry& entry, int width) {
-    std::string line = fmt::format("  {:<28} {}", entry.name, entry.summary());
+std::string line_of(std::string_view name, std::string_view summary, int width) {
+    std::string line = fmt::format("  {:<28} {}", name, summary);
     if (width > 0 && line.size() > static_cast<std::size_t>(width))
         line = line.substr(0, static_cast<std::size_t>(width) - 3) + "...";
     return line + '\n';
@@ -107,28 +107,51 @@ std::string line_of(const Entry& entry, int width) {
 
 std::string overview(const Documentation& docs, int width, const HelpWords& words) {
     std::string out = "Functions\n";
-    for (const Entry* entry : docs.members("wg")) out += line_of(*entry, width);
+    for (const Entry* entry : docs.members("wg")) out += line_of(entry->name, entry->summary(), width);
     out += "\nTypes\n";
-    for (const Entry* entry : docs.types()) out += line_of(*entry, width);
+    for (const Entry* entry : docs.types()) out += line_of(entry->name, entry->summary(), width);
     return out +
            fmt::format("\n{} describes one of them: wg.tile, tile, tile:offset, k:loop, k:wgmma_fence.\n",
                        words.one);
 }
 
-/// What rules and topics say of these words, and names whose first sentence mentions them; with `alone` also
-/// where nothing else is found.
+/// Options, arguments and fields that mention the words: a line for each.
+std::vector<std::string> details_with(const Documentation& docs, std::string_view words, int width) {
+    std::vector<std::string> out;
+    for (const Entry& entry : docs.all()) {
+        if (entry.kind == MemberKind::instruction) continue;  // their options are those of many others
+        for (const auto* list : {&entry.params, &entry.options, &entry.fields})
+            for (const Described& detail : *list)
+                if (rules::mentions(fmt::format("{} {}", detail.name, detail.text), words))
+                    out.push_back(line_of(fmt::format("{} {}", entry.name, detail.name), detail.text, width));
+    }
+    return out;
+}
+
+/// What rules and topics say of these words, and names whose first sentence mentions them, or else options;
+/// with `alone` also where nothing else is found.
 std::string found_by_words(const Documentation& docs, std::string_view words, bool alone, int width) {
     constexpr std::size_t most = 12;
     std::string out = rules::about(words);
     if (out.empty() && !alone) return out;
-    std::size_t found = 0;
-    for (const Entry& entry : docs.all()) {
-        if (!rules::mentions(fmt::format("{} {}", entry.name, entry.summary()), words)) continue;
-        if (found++ == 0 && !out.empty()) out += '\n';
-        if (found <= most) out += line_of(entry, width);
-    }
-    if (found > most) out += fmt::format("  and {} more\n", found - most);
+    std::vector<std::string> lines;
+    for (const Entry& entry : docs.all())
+        if (rules::mentions(fmt::format("{} {}", entry.name, entry.summary()), words))
+            lines.push_back(line_of(entry.name, entry.summary(), width));
+    if (lines.empty()) lines = details_with(docs, words, width);
+    if (!lines.empty() && !out.empty()) out += '\n';
+    for (std::size_t i = 0; i < std::min(most, lines.size()); ++i) out += lines[i];
+    if (lines.size() > most) out += fmt::format("  and {} more\n", lines.size() - most);
     return out;
+}
+
+/// The instructions whose names begin with that of a type: k:wgmma_fence and others for wgmma.
+std::string instructions_of(const Documentation& docs, const Entry& type, int width) {
+    std::string out;
+    for (const Entry& entry : docs.all())
+        if (entry.kind == MemberKind::instruction && entry.name.starts_with(fmt::format("k:{}_", type.name)))
+            out += line_of(entry.name, entry.summary(), width);
+    return out.empty() ? out : "\n" + out;
 }
 
 }  // namespace
@@ -147,7 +170,8 @@ std::string help_text(const Documentation& docs, std::string_view name, int widt
     std::string out;
     if (entry != nullptr) out = width > 0 ? to_text(*entry, width) : to_text(*entry);
     if (entry != nullptr && !members.empty()) out += '\n';
-    for (const Entry* member : members) out += line_of(*member, width);
+    for (const Entry* member : members) out += line_of(member->name, member->summary(), width);
+    if (entry != nullptr && entry->kind == MemberKind::type) out += instructions_of(docs, *entry, width);
     return out;
 }
 

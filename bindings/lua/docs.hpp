@@ -25,6 +25,7 @@ struct Described {
     std::string fallback;  ///< the default as Lua writes it; empty: none
     bool optional = false;
     std::string text;
+    std::string meaning = {};  ///< of an instruction's operand: the text without the types
 };
 
 /// Options of another entry that a function takes as well (@options).

@@ -116,6 +116,8 @@ int html(lua_State* L) {
 constexpr Option mma_keys[] = {
     {"shape", "string?", R"(of an instruction: "m64n16k16" (wgmma) or "m16n8k16" (mma.sync))"},
     {"dtype", R"(string = "bf16")", "the type of A and B, with `shape`"},
+    {"swizzle", R"(string?)",
+     R"(with `shape` of a wgmma, the swizzle of A and B: "none", "32B", "64B" or "128B", the default)"},
     {"a", "tile|fragment?", "in place of `shape`: A, m x k"},
     {"b", "tile|fragment?", "B, n x k"},
     {"d", "fragment?", "D, m x n"}};
@@ -140,7 +142,11 @@ int mma_picture_new(lua_State* L) {
                 fail(L, [] { return "wg.mma_picture: either `shape` or `a`, `b` and `d` must be given"; });
         const std::string_view shape = options.string("shape");
         const std::string_view dtype = options.string("dtype", "bf16");
-        push_object<Picture>(L, [&] { return mma_picture(shape, dtype_named(dtype)); });
+        const std::string_view swizzle = options.string("swizzle", "", swizzle_names);
+        push_object<Picture>(L, [&] {
+            return mma_picture(shape, dtype_named(dtype),
+                               swizzle.empty() ? std::nullopt : std::optional(parse_swizzle_mode(swizzle)));
+        });
         return 1;
     }
     const MmaOperand& a = read_operand(L, options, "a");

@@ -1,7 +1,11 @@
 // kernel:timeline and kernel:profile: tables of when a cluster does what.
-#include "wgrun/timeline.hpp"
+#include "bindings/lua/timeline.hpp"
+
+#include <span>
+
 #include "bindings/lua/args.hpp"
 #include "bindings/lua/launch_options.hpp"
+#include "wgrun/timeline.hpp"
 
 namespace wgrun::lua {
 namespace {
@@ -11,6 +15,27 @@ constexpr Option profile_key[] = {
      "how many clusters of the grid are noted, and those that run on their SMs later"},
     {"events", "integer = 4096", "room for so many events of each warp"}};
 constexpr auto profile_keys = joined(launch_keys, profile_key);
+
+/// The timelines by their tables, in the registry; a table that is collected takes its timeline along.
+constexpr char timelines_key = 0;
+
+void keep_timeline(lua_State* L, int table, const Timeline& timeline) {
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &timelines_key) != LUA_TTABLE) {
+        lua_pop(L, 1);
+        lua_newtable(L);
+        lua_createtable(L, 0, 1);
+        lua_pushliteral(L, "k");
+        lua_setfield(L, -2, "__mode");
+        lua_setmetatable(L, -2);
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &timelines_key);
+    }
+    lua_pushvalue(L, table);
+    auto& kept = held<Timeline>(L);
+    guarded(L, [&] { kept = timeline; });
+    lua_rawset(L, -3);
+    lua_pop(L, 1);
+}
 
 /// A timeline with its texts. Does not live in a C++ frame.
 struct Texts {
@@ -85,6 +110,7 @@ void push_timeline(lua_State* L, const Texts& texts) {
         lua_setfield(L, -2, "__tostring");
     }
     lua_setmetatable(L, -2);
+    keep_timeline(L, lua_gettop(L), timeline);
 }
 
 /// Makes a timeline by `make`, and its texts.
@@ -128,6 +154,20 @@ int kernel_profile(lua_State* L) {
 
 }  // namespace
 
+const Timeline* timeline_at(lua_State* L, int index) {
+    if (lua_type(L, index) != LUA_TTABLE) return nullptr;
+    index = lua_absindex(L, index);
+    const Timeline* found = nullptr;
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &timelines_key) == LUA_TTABLE) {
+        lua_pushvalue(L, index);
+        lua_rawget(L, -2);
+        found = test<Timeline>(L, -1);
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+    return found;
+}
+
 void open_timeline(lua_State* L) {
     static const Member methods[] = {{"timeline", kernel_timeline, R"(
 Computes the timeline of one cluster of a launch by a model of an H200's SM (docs/timeline.md): what each warp, the tensor core and the copies do at which time, and what limits the kernel. The cluster runs on the simulator; afterwards the tensors hold its results.
@@ -138,7 +178,7 @@ Computes the timeline of one cluster of a launch by a model of an H200's SM (doc
 @field ghz number  the clock that this assumes
 @field tensor_busy number  the share of the time in which the tensor core multiplies
 @field memory_busy number  the share of the time in which bytes are in flight between memory and the SM
-@field verdict table  sentences: what limits the kernel, the most important first
+@field verdict table  sentences: what limits the kernel, then the other waits, the longest first
 @field rows table  a list of { name =, warp =, exclusive = }; warp is nil for engines of the SM
 @field spans table  a list of { row =, kind =, first =, last =, what =, file =, line = }; first and last are cycles
 @field requests table  a list of { what =, shared =, count =, units =, needed =, file =, line = }: requests of a line to memory, the sectors of 32 bytes (of shared memory: passes of its banks) that they take in all, and how many would do for their bytes

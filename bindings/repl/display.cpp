@@ -11,6 +11,7 @@
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/session.hpp"
 #include "bindings/lua/tensor_text.hpp"
+#include "bindings/lua/timeline.hpp"
 #include "bindings/lua/types.hpp"
 #include "wgrun/printable.hpp"
 #include "wgrun/report.hpp"
@@ -318,6 +319,14 @@ bool add_object(lua_State* L, int index, Writer& w) {
         });
         if (!good) add_tostring(L, index, w);
         return true;
+    }
+    if (const Timeline* timeline = lua::timeline_at(L, index)) {
+        return guarded(L, [&] {
+            const std::optional<Canvas> canvas = w.view.canvas ? w.view.canvas() : std::nullopt;
+            auto image = canvas ? shown(*timeline, *canvas) : std::nullopt;
+            if (image) w.out += *image;
+            return image.has_value();
+        });
     }
     if (const auto* picture = lua::test<Picture>(L, index)) {
         guarded(L, [&] { w.out += drawn(*picture, w.view); });

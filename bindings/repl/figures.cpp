@@ -11,25 +11,6 @@ namespace {
 
 constexpr int most_rows = 16;  // of a picture
 
-Grid corner(const Grid& grid, int rows, int columns) {
-    Grid out;
-    out.title = grid.title;
-    out.heat = grid.heat;
-    out.rows = rows;
-    out.columns = columns;
-    const auto first = [](const auto& list, int count) {
-        return std::vector(list.begin(), list.begin() + std::min<std::ptrdiff_t>(count, std::ssize(list)));
-    };
-    out.row_names = first(grid.row_names, rows);
-    out.column_names = first(grid.column_names, columns);
-    for (int row = 0; row < rows; ++row)
-        for (int column = 0; column < columns; ++column)
-            out.cells.push_back(
-                grid.cells[static_cast<std::size_t>(row) * static_cast<std::size_t>(grid.columns) +
-                           static_cast<std::size_t>(column)]);
-    return out;
-}
-
 std::size_t widest_line(std::string_view text) {
     std::size_t widest = 0;
     while (!text.empty()) {
@@ -55,7 +36,10 @@ std::string type_of(const Param& param) {
 
 }  // namespace
 
-std::string figure(const Grid& grid, const View& view) {
+std::string figure(const Grid& whole, const View& view) {
+    Grid grid = whole;
+    grid.frames.clear();  // rules would take the place of rows
+    grid.arrows.clear();
     const int rows = std::min(grid.rows, most_rows);
     const auto width = static_cast<std::size_t>(std::max(view.columns, 20));
     // The most columns that fit: widths grow with them.
@@ -63,7 +47,8 @@ std::string figure(const Grid& grid, const View& view) {
     while (low < high) {
         const int middle = low + (high - low + 1) / 2;
         Grid cut = corner(grid, rows, middle);
-        cut.title.clear();  // may be longer, and does not matter for the columns
+        cut.title.clear();  // title and axes may be longer, and do not matter for the columns
+        cut.row_axis.clear();
         if (widest_line(to_text(cut)) <= width)
             low = middle;
         else

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bindings/repl/png.hpp"
+#include "timeline/raster.hpp"
 
 namespace wgrun::repl {
 namespace {
@@ -143,6 +144,12 @@ Answer string_sequence(std::string_view text, std::string_view introducer) {
     return {text.substr(introducer.size(), end - introducer.size()), end + (bell < stop ? 1 : 2), 0};
 }
 
+/// The letters of pictures are made for lines of 13 pixels; on finer screens they are twice as large.
+int largest_scale(const Canvas& canvas) {
+    constexpr int fine = 28;
+    return canvas.cell_height >= fine ? 2 : 1;
+}
+
 }  // namespace
 
 TerminalNames TerminalNames::of_environment() {
@@ -216,12 +223,20 @@ std::string shown(const Image& image, Graphics graphics) {
 }
 
 std::optional<std::string> shown(const Picture& picture, const Canvas& canvas) {
-    // The letters of a picture are made for lines of 13 pixels; on finer screens they are twice as large.
-    constexpr int fine = 28;
     const Extent extent = extent_of(picture);
-    for (int scale = canvas.cell_height >= fine ? 2 : 1; scale > 0; --scale)
+    for (int scale = largest_scale(canvas); scale > 0; --scale)
         if (extent.width * scale <= canvas.width && extent.height * scale <= canvas.height)
             return shown(to_image(picture, canvas.dark, scale), canvas.graphics);
+    return {};
+}
+
+std::optional<std::string> shown(const Timeline& timeline, const Canvas& canvas) {
+    for (int scale = largest_scale(canvas); scale > 0; --scale) {
+        const Image image =
+            to_image(timeline, std::min(canvas.width / scale, timeline_width), canvas.dark, scale);
+        if (image.width <= canvas.width && image.height <= canvas.height)
+            return shown(image, canvas.graphics);
+    }
     return {};
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "picture/raster.hpp"
+#include "wgrun/timeline.hpp"
 
 namespace wgrun::repl {
 
@@ -58,5 +59,8 @@ struct Canvas {
 
 /// The picture, scaled to the letters of the terminal, or nothing if it does not fit.
 std::optional<std::string> shown(const Picture& picture, const Canvas& canvas);
+/// The same for a timeline, which is drawn as wide as the canvas and at most `timeline_width` pixels.
+std::optional<std::string> shown(const Timeline& timeline, const Canvas& canvas);
+inline constexpr int timeline_width = 1100;
 
 }  // namespace wgrun::repl

@@ -65,7 +65,7 @@ void check_start(const Program& program, std::size_t i, const std::byte* start) 
     const std::uintptr_t behind = reinterpret_cast<std::uintptr_t>(start) % unit;
     if (behind == 0) return;
     throw wrong_argument(program, i,
-                         fmt::format("it begins {} behind a multiple of {}, where no tensor map can begin",
+                         fmt::format("it begins {} after a multiple of {}, where no tensor map can begin",
                                      count_of(behind, "byte"), unit),
                          "pass a copy of it, which begins at a multiple of 16", rules::WG_TMA_04);
 }

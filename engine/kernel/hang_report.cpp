@@ -138,7 +138,7 @@ class Witnesses {
         const bool by_parity = isa::awaited(site_of(who).step).parity != nullptr;
         const int wanted = by_parity ? static_cast<int>(who.wanted & 1) : state.parity;
         if (state.parity != wanted)
-            return fmt::format("for the phase of parity {} of the mbarrier {}, which has completed since",
+            return fmt::format("for the phase of parity {} of the mbarrier {}, which has completed meanwhile",
                                wanted, place);
         return fmt::format(
             "for the phase of parity {} of the mbarrier {}: {}", wanted, place,

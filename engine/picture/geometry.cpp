@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace wgrun::geometry {
 namespace {
@@ -69,8 +70,8 @@ Needs needs_of(const Grid& grid) {
     for (const Grid::Arrow* arrow : arrows_of(grid, true))
         n.lanes_x += lane_depth + width_of(arrow->label) + 8;
     n.lanes_y = static_cast<int>(arrows_of(grid, false).size()) * (lane_depth + line + 3);
-    n.left = widest(grid.row_names) + 8 + n.lanes_x;
-    n.names = line + 5 + n.lanes_y;
+    n.left = std::max(widest(grid.row_names), width_of(grid.row_axis)) + 8 + n.lanes_x;
+    n.names = line + 5 + n.lanes_y + (grid.column_axis.empty() ? 0 : line);
     n.column_gaps = gaps(grid, false);
     n.row_gaps = gaps(grid, true);
     return n;
@@ -119,6 +120,11 @@ void place_names(GridPlan& p, const Needs& n, int left, int names_y) {
     for (int column = 0; column < grid.columns; ++column)
         p.column_names.push_back({p.column_x[static_cast<std::size_t>(column)] + p.cell_width / 2, names_y,
                                   Anchor::middle, grid.column_names[static_cast<std::size_t>(column)]});
+    if (!grid.row_axis.empty()) p.axes.push_back({left - n.lanes_x - 5, names_y, Anchor::end, grid.row_axis});
+    if (!grid.column_axis.empty()) {
+        const int wide = std::max(p.column_x.back() + p.cell_width - left, width_of(grid.column_axis));
+        p.axes.push_back({left + wide / 2, names_y - line, Anchor::middle, grid.column_axis});
+    }
     for (const Grid::Frame& frame : grid.frames)
         if (!frame.label.empty())
             p.frame_labels.push_back({p.column_x[static_cast<std::size_t>(frame.column)] + lead + 5,
@@ -156,25 +162,24 @@ void place_arrows(GridPlan& p, int left, int top) {
 }
 
 void place_legends(Plan& out, const Picture& picture) {
-    std::vector<const Grid::Legend*> legends;
-    for (const Grid& grid : picture) {
-        if (grid.legend.title.empty()) continue;
-        if (std::ranges::none_of(legends, [&](const Grid::Legend* l) { return *l == grid.legend; }))
-            legends.push_back(&grid.legend);
-    }
+    const std::vector<Grid::Legend> legends = legends_of(picture);
     int y = out.height + 6;
-    for (const Grid::Legend* legend : legends) {
-        int x = margin + width_of(legend->title) + 10;
-        out.width = std::max(out.width, x + margin);
-        out.legend_titles.push_back({margin, y + ascent, Anchor::start, legend->title});
-        for (const Grid::Legend::Key& key : legend->keys) {
+    for (const Grid::Legend& legend : legends) {
+        int x = margin;
+        for (const std::string& text : broken(legend.title, out.width - 2 * margin)) {
+            if (x > margin) y += line;
+            x = margin + width_of(text) + 10;
+            out.width = std::max(out.width, x + margin);
+            out.legend_titles.push_back({margin, y + ascent, Anchor::start, text});
+        }
+        for (const Grid::Legend::Key& key : legend.keys) {
             const int wide = swatch + 5 + width_of(key.text) + 12;
             if (x + wide > std::max(out.width, least_title + 2 * margin)) {
                 x = margin;
                 y += line + 5;
             }
             out.legend.push_back(
-                {x, y, key.colour, legend->heat, {x + swatch + 5, y + ascent, Anchor::start, key.text}});
+                {x, y, key.colour, legend.heat, {x + swatch + 5, y + ascent, Anchor::start, key.text}});
             x += wide;
             out.width = std::max(out.width, x);
         }
@@ -227,6 +232,21 @@ std::vector<bool> gaps(const Grid& grid, bool rows) {
     return out;
 }
 
+std::vector<Grid::Legend> legends_of(const Picture& picture) {
+    std::vector<Grid::Legend> out;
+    for (const Grid& grid : picture)
+        if (!grid.legend.title.empty() && std::ranges::find(out, grid.legend) == out.end())
+            out.push_back(grid.legend);
+    for (Grid::Legend& legend : out) {
+        std::set<int> seen;
+        for (const Grid& grid : picture)
+            if (grid.legend.title == legend.title)
+                for (const Grid::Cell& cell : grid.cells) seen.insert(cell.colour);
+        std::erase_if(legend.keys, [&](const Grid::Legend::Key& key) { return !seen.contains(key.colour); });
+    }
+    return out;
+}
+
 std::vector<Place> places(const Picture& picture) {
     std::vector<Place> out;
     for (const Grid& grid : picture) {
@@ -266,6 +286,7 @@ Plan plan(const Picture& picture) {
         int width = n.left + extent(n.column_gaps, n.width, gap);
         titles.push_back(broken(picture[i].title, width));
         for (const std::string& text : titles.back()) width = std::max(width, width_of(text));
+        width = std::max(width, n.left + width_of(picture[i].column_axis));
         for (const Grid::Arrow& arrow : picture[i].arrows)
             if (!is_vertical(arrow)) width = std::max(width, n.left + lead + width_of(arrow.label));
         int& column = wide[where[i].column];

@@ -51,6 +51,7 @@ struct GridPlan {
     std::vector<Label> titles;
     std::vector<Label> row_names;
     std::vector<Label> column_names;
+    std::vector<Label> axes;  ///< the names of what rows and columns count
     std::vector<Label> frame_labels;
     std::vector<Bracket> arrows;
 };
@@ -91,6 +92,9 @@ std::vector<std::string_view> words_of(std::string_view text);
 
 /// Indices of rows (or columns) before which heavy frames leave a gap.
 std::vector<bool> gaps(const Grid& grid, bool rows);
+
+/// The legends of a picture, each once, with the keys whose colours occur.
+std::vector<Grid::Legend> legends_of(const Picture& picture);
 
 /// The places of the grids with -1 resolved: row and column of each.
 struct Place {

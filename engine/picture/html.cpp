@@ -22,7 +22,7 @@ body{display:flex;flex-direction:column}
 #view .F,#view .f,#view .a{vector-effect:non-scaling-stroke;pointer-events:none}
 #view .on rect{stroke:var(--mark);stroke-width:3;vector-effect:non-scaling-stroke}
 #view .detail text{pointer-events:none}
-#view :is(.t,.n,.r,.l,.k,.al,.ar){font-size:var(--label)}
+#view :is(.t,.n,.r,.x,.l,.k,.al,.ar){font-size:var(--label)}
 )";
 
 constexpr std::string_view script = R"JS(

@@ -30,6 +30,17 @@ Grid blank_grid(std::string title, std::int64_t rows, std::int64_t columns) {
     return grid;
 }
 
+void name_axes(Grid& grid, std::string_view rows, std::string_view columns) {
+    grid.row_axis = rows;
+    grid.column_axis = columns;
+}
+
+void name_modes(Grid& grid, const Layout& layout) {
+    const int rank = layout.rank();
+    grid.row_axis = "mode 0";
+    if (rank > 1) grid.column_axis = rank == 2 ? "mode 1" : fmt::format("modes 1 to {}", rank - 1);
+}
+
 CoreMatrix core_matrix(const Tile& tile) {
     const int unit = 128 / bits(tile.dtype());
     return tile.major() == Major::k ? CoreMatrix{8, unit} : CoreMatrix{unit, 8};
@@ -85,22 +96,24 @@ std::vector<Grid::Arrow> arrows_of(const Tile& tile, int mn, int k) {
     return out;
 }
 
-Grid::Legend bank_legend() {
-    Grid::Legend legend{.title = "banks", .keys = {}, .heat = false};
-    for (int i = 0; i < 8; ++i) legend.keys.push_back({i, fmt::format("{}-{}", 4 * i, 4 * i + 3)});
+Grid::Legend range_legend(std::string title, std::int64_t step, std::int64_t last, int colours) {
+    if (last >= colours * step) title += fmt::format(" mod {}", colours * step);
+    Grid::Legend legend{.title = std::move(title), .keys = {}, .heat = false};
+    for (int i = 0; i < colours; ++i)
+        legend.keys.push_back(
+            {i, step == 1 ? std::to_string(i) : fmt::format("{}-{}", step * i, step * (i + 1) - 1)});
     return legend;
 }
 
-Grid::Legend lane_legend() {
-    Grid::Legend legend{.title = "lanes", .keys = {}, .heat = false};
-    for (int i = 0; i < 8; ++i) legend.keys.push_back({i, fmt::format("{}-{}", 4 * i, 4 * i + 3)});
-    return legend;
-}
+Grid::Legend bank_legend() { return range_legend("banks", 4, 31); }
+
+Grid::Legend lane_legend() { return range_legend("lanes", 4, 31); }
 
 Grid transposed(const Grid& grid) {
     Grid out = grid;
     std::swap(out.rows, out.columns);
     std::swap(out.row_names, out.column_names);
+    std::swap(out.row_axis, out.column_axis);
     for (int row = 0; row < out.rows; ++row)
         for (int column = 0; column < out.columns; ++column) out.at(row, column) = grid.at(column, row);
     for (Grid::Frame& frame : out.frames) {
@@ -114,21 +127,46 @@ Grid transposed(const Grid& grid) {
     return out;
 }
 
+Grid corner(const Grid& grid, int rows, int columns) {
+    Grid out = grid;
+    out.rows = rows;
+    out.columns = columns;
+    out.row_names.resize(static_cast<std::size_t>(rows));
+    out.column_names.resize(static_cast<std::size_t>(columns));
+    out.cells.clear();
+    for (int row = 0; row < rows; ++row)
+        for (int column = 0; column < columns; ++column) out.cells.push_back(grid.at(row, column));
+    std::erase_if(out.frames, [&](const Grid::Frame& f) { return f.row >= rows || f.column >= columns; });
+    for (Grid::Frame& frame : out.frames) {
+        frame.rows = std::min(frame.rows, rows - frame.row);
+        frame.columns = std::min(frame.columns, columns - frame.column);
+    }
+    std::erase_if(out.arrows, [&](const Grid::Arrow& a) {
+        return std::max(a.from_row, a.to_row) >= rows || std::max(a.from_column, a.to_column) >= columns;
+    });
+    out.detail = nullptr;
+    return out;
+}
+
 Grid grid_of(const Layout& layout, int chunk) {
     if (chunk < 1) throw ArgumentError(fmt::format("picture: chunks of {} offsets", chunk), "at least 1");
     const std::int64_t rows = layout.rank() == 0 ? 1 : layout.mode(0).size();
     Grid grid = blank_grid(layout.to_string(), rows, layout.size() / rows);
+    name_modes(grid, layout);
     const std::vector<std::int64_t> offsets = layout.offsets();
+    std::int64_t last = 0;
     for (int column = 0; column < grid.columns; ++column)
         for (int row = 0; row < grid.rows; ++row) {
             const auto index = static_cast<std::size_t>(column) * static_cast<std::size_t>(rows) +
                                static_cast<std::size_t>(row);
             const std::int64_t offset = offsets[index];
+            last = std::max(last, offset < 0 ? INT64_MAX : offset);
             const std::int64_t unit = offset >= 0 ? offset / chunk : ~(~offset / chunk);
             grid.at(row, column) = {std::to_string(offset),
                                     fmt::format("({}, {}) index {} offset {}", row, column, index, offset),
                                     static_cast<int>(unit & 7), fmt::format("o{}", offset)};
         }
+    grid.legend = range_legend("offsets", chunk, last);
     return grid;
 }
 
@@ -159,6 +197,7 @@ Grid byte_grid(const Layout& layout, int element_bits) {
 Grid grid_of(const Tile& tile, bool bytes) {
     Grid grid = blank_grid(fmt::format("{}: {} offsets", title_of(tile), bytes ? "byte" : "element"),
                            tile.mn(), tile.k());
+    name_axes(grid, "mn", "k");
     const Layout layout = tile.layout();
     const std::vector<std::int64_t> offsets = layout.offsets();
     for (int row = 0; row < grid.rows; ++row)
@@ -181,6 +220,7 @@ Grid grid_of(const Tile& tile, bool bytes) {
 
 Grid grid_of(const Fragment& fragment) {
     Grid grid = blank_grid(fragment.name, fragment.rows, fragment.columns);
+    name_axes(grid, "row", "column");
     for (int thread = 0; thread < fragment.threads(); ++thread)
         for (int value = 0; value < fragment.values(); ++value) {
             const auto [row, column] = fragment.at(thread, value);

@@ -1,6 +1,7 @@
 // Shared by the files that make pictures.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,10 @@ namespace wgrun {
 
 /// Rows and columns of empty cells, numbered from 0. Throws ArgumentError above 2^16 cells.
 Grid blank_grid(std::string title, std::int64_t rows, std::int64_t columns);
+
+/// Says what rows and columns count; `name_modes`: the modes of a layout.
+void name_axes(Grid& grid, std::string_view rows, std::string_view columns);
+void name_modes(Grid& grid, const Layout& layout);
 
 /// The core matrices and atoms of a tile as frames of a grid whose cells are `mn` x `k` elements.
 std::vector<Grid::Frame> frames_of(const Tile& tile, int mn, int k);
@@ -28,6 +33,9 @@ std::string title_of(const Tile& tile);
 
 /// The legend of colours for the place of 16 bytes in 128, which determines the banks.
 Grid::Legend bank_legend();
+/// What colours mean that stand for `step` numbers each, up to `last`: "0-7", "8-15", ... If they are more
+/// than `colours`, which begin again then, the title says modulo what the numbers are.
+Grid::Legend range_legend(std::string title, std::int64_t step, std::int64_t last, int colours = 8);
 /// The lanes of a thread, by fours.
 Grid::Legend lane_legend();
 /// Passes.

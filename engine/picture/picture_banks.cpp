@@ -22,10 +22,11 @@ Grid map_of(const ConflictBlocks& blocks, int element_bits) {
     Grid grid = blank_grid(
         blocks.total.degree == 1
             ? access + ": no conflicts"
-            : fmt::format("{}: {}-way, {} for {}", access, blocks.total.degree,
+            : fmt::format("{}: {}-way, {} instead of {}", access, blocks.total.degree,
                           count_of(blocks.total.passes, "pass", "passes"), blocks.total.phases),
         blocks.along_rows ? blocks.units : blocks.groups, blocks.along_rows ? blocks.groups : blocks.units);
     grid.heat = true;
+    name_axes(grid, "mn", "k");
     const int unit = 128 / element_bits;
     const auto name = [](std::vector<std::string>& names, int step) {
         for (std::size_t i = 0; i < names.size(); ++i) names[i] = std::to_string(static_cast<int>(i) * step);
@@ -57,7 +58,7 @@ Grid map_of(const ConflictBlocks& blocks, int element_bits) {
 
 Grid::Legend heat_legend() {
     Grid::Legend legend{.title = "passes", .keys = {}, .heat = true};
-    for (const int degree : {1, 2, 4, 8})
+    for (int degree = 1; degree <= 8; ++degree)
         legend.keys.push_back({heat_of(degree), degree == 8 ? "8 or more" : std::to_string(degree)});
     return legend;
 }
@@ -66,6 +67,7 @@ Grid grid_of(const BankConflicts& conflicts) {
     std::size_t lanes = 0;
     for (const BankPhase& phase : conflicts.worst) lanes += phase.addresses.size();
     Grid grid = blank_grid(conflicts.to_string(), static_cast<std::int64_t>(lanes), bank_count);
+    name_axes(grid, "lane", "bank");
     grid.heat = true;
     for (Grid::Cell& c : grid.cells) c.colour = -1;
     const int words = std::max(1, conflicts.bytes / bytes_of_word);  // of each lane

@@ -16,9 +16,14 @@ Picture chunk_grids(const Layout& layout, int element_bits) {
     Grid matrix = blank_grid(layout.to_string(), chunks.along_rows ? chunks.units : chunks.lines,
                              chunks.along_rows ? chunks.lines : chunks.units);
     Grid memory = blank_grid("shared memory: chunk at each address", last / 128 + 1, 8);
+    name_modes(matrix, layout);
+    name_axes(memory, "address", "byte of the line");
     for (int i = 0; i < 8; ++i) memory.column_names[static_cast<std::size_t>(i)] = fmt::format("+{}", 16 * i);
     for (int i = 0; i < memory.rows; ++i)
         memory.row_names[static_cast<std::size_t>(i)] = std::to_string(128 * i);
+    std::vector<std::string>& units = chunks.along_rows ? matrix.row_names : matrix.column_names;
+    for (std::size_t i = 0; i < units.size(); ++i)
+        units[i] = std::to_string(static_cast<int>(i) * 128 / element_bits);
     for (Grid::Cell& c : memory.cells) c.colour = -1;
     for (int line = 0; line < chunks.lines; ++line)
         for (int unit = 0; unit < chunks.units; ++unit) {
@@ -49,8 +54,8 @@ Picture chunk_grids(const Layout& layout, int element_bits) {
                                      .columns = chunks.along_rows ? 8 : 1,
                                      .heavy = false,
                                      .label = {}});
-    matrix.legend = memory.legend = {
-        .title = "colours: what one ldmatrix reads, 8 lines of 16 bytes", .keys = {}, .heat = false};
+    matrix.legend = memory.legend = range_legend("matrices of 8 lines of 16 bytes, as ldmatrix reads them", 1,
+                                                 (chunks.lines + 7) / 8 * chunks.units - 1);
     for (int row = 0; row < memory.rows; ++row)
         for (int column = 0; column < 8; ++column)
             if (Grid::Cell& slot = memory.at(row, column); slot.tip.empty())
@@ -63,6 +68,7 @@ Picture chunk_grids(const Tile& tile) {
     Grid& matrix = picture[0];
     Grid& memory = picture[1];
     matrix.title = title_of(tile) + ": chunks of 16 bytes";
+    name_axes(matrix, "mn", "k");
     const int unit = 128 / bits(tile.dtype());
     const bool k_major = tile.major() == Major::k;
     const int mn = k_major ? 1 : unit;

@@ -1,6 +1,7 @@
 // Pictures of a product: A on the left, B above, D in the corner.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "picture/picture.hpp"
@@ -34,11 +35,13 @@ Grid compact(const Fragment& fragment) {
     return grid;
 }
 
-Grid grid_of_operand(const MmaOperand& operand, bool whole) {
+// The first `k` of an operand.
+Grid grid_of_operand(const MmaOperand& operand, bool whole, int k) {
     if (const Tile* tile = std::get_if<Tile>(&operand)) {
         Grid grid = whole ? grid_of(*tile, true) : overview(*tile);
+        grid = corner(grid, grid.rows, whole ? k : k / core_matrix(*tile).k);
         grid.legend.title = whole ? "in shared memory: byte offset, by banks"
-                                  : "in shared memory: the byte of each core matrix's first chunk";
+                                  : "in shared memory: the byte of each core matrix's first chunk, by k";
         grid.arrows.clear();
         grid.detail = nullptr;
         for (Grid::Frame& frame : grid.frames) {
@@ -54,8 +57,10 @@ Grid grid_of_operand(const MmaOperand& operand, bool whole) {
     return grid;
 }
 
-std::string place_of(const MmaOperand& operand) {
-    if (const Tile* tile = std::get_if<Tile>(&operand)) return "shared memory, " + title_of(*tile);
+std::string place_of(const MmaOperand& operand, int k) {
+    if (const Tile* tile = std::get_if<Tile>(&operand))
+        return fmt::format("shared memory, {}{}", k < tile->k() ? fmt::format("k 0 to {} of ", k - 1) : "",
+                           title_of(*tile));
     return "registers, " + std::get<Fragment>(operand).name;
 }
 
@@ -79,6 +84,29 @@ int number_after(std::string_view& text, char letter) {
     return number;
 }
 
+// The product of the first `k` of A and B.
+Picture picture_of_product(const MmaOperand& a, const MmaOperand& b, const Fragment& d, int k) {
+    const int m = d.rows;
+    const int n = d.columns;
+    const bool whole = m * n <= most_elements / 2 && m * k <= most_elements / 2 && n * k <= most_elements / 2;
+    Grid left = grid_of_operand(a, whole, k);
+    Grid above = transposed(grid_of_operand(b, whole, k));
+    Grid product = grid_of_operand(d, whole, k);
+    left.title = "A: " + place_of(a, k);
+    above.title = "B: " + place_of(b, k);
+    product.title = "D: " + place_of(d, k);
+    name_axes(left, "m", "k");
+    name_axes(above, "k", "n");
+    name_axes(product, "m", "n");
+    link(left, true, false);
+    link(above, false, true);
+    link(product, true, true);
+    left.place_row = product.place_row = 1;
+    left.place_column = 0;
+    above.place_column = product.place_column = 1;
+    return {std::move(above), std::move(left), std::move(product)};
+}
+
 }  // namespace
 
 Picture mma_picture(const MmaOperand& a, const MmaOperand& b, const Fragment& d) {
@@ -88,23 +116,10 @@ Picture mma_picture(const MmaOperand& a, const MmaOperand& b, const Fragment& d)
         throw ArgumentError(fmt::format("mma picture: A is {}x{}, B {}x{} (n x k), D {}x{}", m, k, n, k_of_b,
                                         d.rows, d.columns),
                             "A of m x k, B of n x k and D of m x n");
-    const bool whole = m * n <= most_elements / 2 && m * k <= most_elements / 2 && n * k <= most_elements / 2;
-    Grid left = grid_of_operand(a, whole);
-    Grid above = transposed(grid_of_operand(b, whole));
-    Grid corner = grid_of_operand(d, whole);
-    left.title = "A (m down, k to the right): " + place_of(a);
-    above.title = "B (k down, n to the right): " + place_of(b);
-    corner.title = "D: " + place_of(d);
-    link(left, true, false);
-    link(above, false, true);
-    link(corner, true, true);
-    left.place_row = corner.place_row = 1;
-    left.place_column = 0;
-    above.place_column = corner.place_column = 1;
-    return {std::move(above), std::move(left), std::move(corner)};
+    return picture_of_product(a, b, d, k);
 }
 
-Picture mma_picture(std::string_view shape, Dtype dtype) {
+Picture mma_picture(std::string_view shape, Dtype dtype, std::optional<SwizzleMode> swizzle) {
     std::string_view rest = shape;
     const int m = number_after(rest, 'm');
     const int n = number_after(rest, 'n');
@@ -113,6 +128,10 @@ Picture mma_picture(std::string_view shape, Dtype dtype) {
         throw ArgumentError(fmt::format("`{}` is not the shape of an mma", shape),
                             "such as m64n16k16 (wgmma) or m16n8k16 (mma.sync)");
     const bool integer = dtype == Dtype::s8 || dtype == Dtype::u8 || dtype == Dtype::b1;
+    if (m == 16 && n == 8 && swizzle)
+        throw ArgumentError(
+            fmt::format("{}: mma.sync has its operands in registers, without a swizzle", shape),
+            "omit the swizzle");
     if (m == 16 && n == 8) return mma_picture(mma_sync_a(dtype, k), mma_sync_b(dtype, k), mma_sync_c());
     if (m != 64)
         throw ArgumentError(fmt::format("{}: there is no such mma", shape),
@@ -122,8 +141,10 @@ Picture mma_picture(std::string_view shape, Dtype dtype) {
         throw ArgumentError(fmt::format("{}: wgmma of {} has k{}", shape, to_string(dtype), step),
                             fmt::format("m64n{}k{}", n, step));
     const Fragment d = wgmma_d(integer ? Dtype::s32 : Dtype::f32, n);
-    const auto tile = [&](int mn) { return Tile({dtype, mn, k, Major::k, std::nullopt, AtomOrder::mn}); };
-    return mma_picture(tile(64), tile(n), d);
+    const SwizzleMode mode = swizzle.value_or(SwizzleMode::b128);
+    const int line = std::max(k, mode == SwizzleMode::none ? 0 : width(mode) * 8 / bits(dtype));
+    const auto tile = [&](int mn) { return Tile({dtype, mn, line, Major::k, mode, AtomOrder::mn}); };
+    return picture_of_product(tile(64), tile(n), d, k);
 }
 
 }  // namespace wgrun

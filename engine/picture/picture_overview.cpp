@@ -56,11 +56,17 @@ std::string runs(const std::set<int>& numbers) {
 
 Grid overview(const Tile& tile) {
     const CoreMatrix core = core_matrix(tile);
-    Grid grid = blank_grid(title_of(tile) + ": core matrices, by the byte of their first chunk",
-                           tile.mn() / core.mn, tile.k() / core.k);
     const bool plain = tile.swizzle() == SwizzleMode::none;
+    Grid grid = blank_grid(
+        fmt::format("{}: core matrices (8 lines of 16 bytes), by the byte of their first chunk{}",
+                    title_of(tile),
+                    plain ? "" : fmt::format("; frames: atoms of {} contiguous bytes", tile.atom_bytes())),
+        tile.mn() / core.mn, tile.k() / core.k);
+    name_axes(grid, "mn", "k");
     name_ranges(grid.row_names, core.mn);
     name_ranges(grid.column_names, core.k);
+    const bool k_major = tile.major() == Major::k;
+    const int across = plain ? 8 : width(tile.swizzle()) / 16;  // core matrices along the line of an atom
     for (int row = 0; row < grid.rows; ++row)
         for (int column = 0; column < grid.columns; ++column) {
             const int mn = row * core.mn;
@@ -74,8 +80,7 @@ Grid overview(const Tile& tile) {
             c.tip += plain ? fmt::format("a core matrix in bytes {}", range(byte, byte + 127))
                            : fmt::format("first chunk at byte {}, in the atom of bytes {}", byte,
                                          range(atom, atom + tile.atom_bytes() - 1));
-            const int along = tile.major() == Major::k ? column : row;
-            c.colour = along % std::max(1, plain ? 8 : width(tile.swizzle()) / 16);
+            c.colour = (k_major ? column : row) % across;
         }
     grid.frames = frames_of(tile, core.mn, core.k);
     for (Grid::Frame& frame : grid.frames)
@@ -84,13 +89,8 @@ Grid overview(const Tile& tile) {
             frame.label = range(first, first + tile.atom_bytes() - 1);
         }
     grid.arrows = arrows_of(tile, core.mn, core.k);
-    grid.legend = {
-        .title =
-            plain ? "each box is 8 lines of 16 bytes, 128 contiguous bytes"
-                  : fmt::format("each box is 8 lines of 16 bytes, each frame an atom of {} contiguous bytes",
-                                tile.atom_bytes()),
-        .keys = {},
-        .heat = false};
+    grid.legend = range_legend(k_major ? "k" : "mn", k_major ? core.k : core.mn,
+                               (k_major ? tile.k() : tile.mn()) - 1, across);
     grid.detail = detail_of(tile.mn(), tile.k(), [&] { return grid_of(tile, true); });
     return grid;
 }
@@ -104,6 +104,7 @@ Grid overview(const Layout& layout) {
     Grid grid = blank_grid(
         fmt::format("{}: lowest and highest offset of {}x{} coordinates", layout.to_string(), high, wide),
         (rows + high - 1) / high, (columns + wide - 1) / wide);
+    name_modes(grid, layout);
     for (int row = 0; row < grid.rows; ++row)
         grid.row_names[static_cast<std::size_t>(row)] =
             range(std::int64_t{row} * high, std::min(rows, std::int64_t{row + 1} * high) - 1);
@@ -128,7 +129,7 @@ Grid overview(const Layout& layout) {
                                                 grid.row_names[static_cast<std::size_t>(row)],
                                                 grid.column_names[static_cast<std::size_t>(column)],
                                                 count_of(count, "coordinate"), low, most),
-                                    (row + column) % 2 == 0 ? 0 : 6,
+                                    0,
                                     {}};
         }
     if (rows % high == 0 && columns % wide == 0)
@@ -141,6 +142,7 @@ Grid overview(const Fragment& fragment) {
     const int wide = fragment.columns % 8 == 0 ? 8 : fragment.columns;
     Grid grid = blank_grid(fmt::format("{}: threads and values of {}x{} elements", fragment.name, high, wide),
                            fragment.rows / high, fragment.columns / wide);
+    name_axes(grid, "row", "column");
     name_ranges(grid.row_names, high);
     name_ranges(grid.column_names, wide);
     struct Held {

@@ -1,12 +1,10 @@
 #include "picture/raster.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 
-#include "picture/font.hpp"
+#include "picture/canvas.hpp"
 #include "picture/geometry.hpp"
 #include "picture/palette.hpp"
-#include "wgrun/diagnostic.hpp"
 
 namespace wgrun {
 namespace {
@@ -34,67 +32,6 @@ std::vector<std::uint32_t> palette_of(bool dark) {
     add(heat_palette);
     return out;
 }
-
-/// What is outside of the image is not drawn.
-class Canvas {
-  public:
-    Canvas(int width, int height) {
-        image_.width = width;
-        image_.height = height;
-        image_.pixels.assign(static_cast<std::size_t>(width) * static_cast<std::size_t>(height),
-                             ink(Ink::paper));
-    }
-
-    void fill(int x, int y, int width, int height, std::uint8_t colour) {
-        const int right = std::min(x + width, image_.width);
-        const int bottom = std::min(y + height, image_.height);
-        const int left = std::max(x, 0);
-        if (left >= right) return;
-        for (int row = std::max(y, 0); row < bottom; ++row)
-            std::fill_n(image_.pixels.begin() + static_cast<std::ptrdiff_t>(row) * image_.width + left,
-                        right - left, colour);
-    }
-
-    /// The outline of a rectangle; lines of an odd thickness have their middle on its edges, so that those of
-    /// neighbours fall together.
-    void outline(int x, int y, int width, int height, int thick, std::uint8_t colour) {
-        const int out = thick / 2;
-        fill(x - out, y - out, width + thick, thick, colour);
-        fill(x - out, y + height - out, width + thick, thick, colour);
-        fill(x - out, y - out, thick, height + thick, colour);
-        fill(x + width - out, y - out, thick, height + thick, colour);
-    }
-
-    /// A horizontal or vertical stroke, two pixels thick.
-    void stroke(int from_x, int from_y, int to_x, int to_y, std::uint8_t colour) {
-        fill(std::min(from_x, to_x) - 1, std::min(from_y, to_y) - 1, std::abs(to_x - from_x) + 2,
-             std::abs(to_y - from_y) + 2, colour);
-    }
-
-    void text(const Label& label, std::uint8_t colour, bool bold = false) {
-        int x = label.left();
-        for (const char c : label.text) {
-            if (c >= ' ' && c <= '~')
-                letter((bold ? bold_font : font)[static_cast<std::size_t>(c - ' ')], x, label.y, colour);
-            x += geometry::advance;
-        }
-    }
-
-    Image take(bool dark) {
-        image_.palette = palette_of(dark);
-        return std::move(image_);
-    }
-
-  private:
-    void letter(const Glyph& glyph, int x, int base, std::uint8_t colour) {
-        for (std::size_t row = 0; row < glyph.size(); ++row)
-            for (int column = 0; column < glyph_width; ++column)
-                if ((glyph[row] >> (glyph_width - 1 - column) & 1) != 0)
-                    fill(x + column, base - glyph_ascent + static_cast<int>(row), 1, 1, colour);
-    }
-
-    Image image_;
-};
 
 void draw_labels(Canvas& canvas, const std::vector<Label>& labels, Ink colour, bool bold = false) {
     for (const Label& label : labels) canvas.text(label, ink(colour), bold);
@@ -156,21 +93,6 @@ void draw_arrows(Canvas& canvas, const geometry::GridPlan& p) {
     }
 }
 
-Image enlarged(Image image, int scale) {
-    if (scale == 1) return image;
-    Image out;
-    out.width = image.width * scale;
-    out.height = image.height * scale;
-    out.palette = std::move(image.palette);
-    out.pixels.reserve(image.pixels.size() * static_cast<std::size_t>(scale * scale));
-    for (int y = 0; y < out.height; ++y) {
-        const auto row = image.pixels.begin() + static_cast<std::ptrdiff_t>(y / scale) * image.width;
-        for (int x = 0; x < image.width; ++x)
-            out.pixels.insert(out.pixels.end(), static_cast<std::size_t>(scale), row[x]);
-    }
-    return out;
-}
-
 }  // namespace
 
 Extent extent_of(const Picture& picture) {
@@ -179,11 +101,11 @@ Extent extent_of(const Picture& picture) {
 }
 
 Image to_image(const Picture& picture, bool dark, int scale) {
-    if (scale < 1 || scale > 8) throw ArgumentError("picture: a scale is 1 to 8");
     const geometry::Plan plan = geometry::plan(picture);
-    Canvas canvas(plan.width, plan.height);
+    Canvas canvas(plan.width, plan.height, ink(Ink::paper));
     for (const geometry::GridPlan& p : plan.grids) {
         draw_labels(canvas, p.titles, Ink::text, true);
+        draw_labels(canvas, p.axes, Ink::text);
         draw_labels(canvas, p.column_names, Ink::faint);
         draw_labels(canvas, p.row_names, Ink::faint);
         draw_cells(canvas, p);
@@ -196,7 +118,7 @@ Image to_image(const Picture& picture, bool dark, int scale) {
         canvas.outline(s.x, s.y, geometry::swatch, geometry::swatch, 1, ink(Ink::edge));
         canvas.text(s.label, ink(Ink::text));
     }
-    return enlarged(canvas.take(dark), scale);
+    return canvas.take(palette_of(dark), scale);
 }
 
 }  // namespace wgrun

@@ -72,6 +72,7 @@ void add_arrows(std::string& out, const geometry::GridPlan& p) {
 void add_grid(std::string& out, const geometry::GridPlan& p) {
     out += "<g class=\"grid\">\n";
     for (const Label& label : p.titles) add_label(out, "t", label);
+    for (const Label& label : p.axes) add_label(out, label.anchor == Anchor::end ? "x r" : "x", label);
     for (const Label& label : p.column_names) add_label(out, "n", label);
     out += "\n";
     for (const Label& label : p.row_names) add_label(out, "r", label);
@@ -106,7 +107,8 @@ std::string style_sheet() {
     return fmt::format(
                "text{{font:11px monospace;text-anchor:middle;fill:{0}}}rect{{stroke:{1};stroke-width:.5}}"
                ".b{{fill:{2};stroke:none}}.w{{fill:{2}}}.n,.r{{fill:{3}}}.r,.ar{{text-anchor:end}}"
-               ".t,.l,.k,.al{{text-anchor:start}}.t{{font-weight:bold}}.l{{fill:{3}}}"
+               ".t,.l,.k,.al{{text-anchor:start}}.t{{font-weight:bold}}.l{{fill:{3}}}.x{{fill:{0};font-style:"
+               "italic}}"
                ".f{{fill:none;stroke:{4};stroke-width:1.2}}.F{{fill:none;stroke:{5};stroke-width:3}}"
                ".a{{fill:none;stroke:{6};stroke-width:1.6}}.ah{{fill:{6}}}"
                ".al,.ar{{fill:{7};font-weight:bold}}",
@@ -115,7 +117,8 @@ std::string style_sheet() {
            colour_rules(false) +
            fmt::format(
                "@media(prefers-color-scheme:dark){{text{{fill:{0}}}rect{{stroke:{1}}}.b,.w{{fill:{2}}}"
-               ".n,.r,.l{{fill:{3}}}.f{{stroke:{4}}}.F{{stroke:{5}}}.a{{stroke:{6}}}.ah{{fill:{6}}}"
+               ".n,.r,.l{{fill:{3}}}.x{{fill:{0}}}.f{{stroke:{4}}}.F{{stroke:{5}}}.a{{stroke:{6}}}.ah{{fill:{"
+               "6}}}"
                ".al,.ar{{fill:{7}}}",
                dark(Ink::text), dark(Ink::edge), dark(Ink::paper), dark(Ink::faint), dark(Ink::frame),
                dark(Ink::heavy_frame), dark(Ink::arrow), dark(Ink::arrow_text)) +

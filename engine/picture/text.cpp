@@ -125,9 +125,18 @@ void add_title(TextLines& out, const std::string& title, int limit) {
     if (!text.empty()) out.push_back(std::move(text));
 }
 
-TextLines lines_of(const Grid& grid, const Widths& w, const TextStyle& style) {
+// The title, and what rows and columns count.
+std::string caption_of(const Grid& grid) {
+    std::string out = grid.title;
+    if (grid.row_axis.empty()) return out;
+    out += fmt::format("{}{} down", out.empty() ? "" : ", ", grid.row_axis);
+    if (!grid.column_axis.empty()) out += fmt::format(", {} to the right", grid.column_axis);
+    return out;
+}
+
+TextLines lines_of(const Grid& grid, const Widths& w, const TextStyle& style, bool captioned = true) {
     TextLines out;
-    add_title(out, grid.title, style.columns);
+    if (captioned) add_title(out, caption_of(grid), style.columns);
     for (int first = 0; first < grid.columns;) {
         const int last = fitting(grid, w, first, style.columns);
         if (first > 0) out.emplace_back();
@@ -154,14 +163,10 @@ void add_arrows(TextLines& out, const Picture& picture) {
 
 // Without colours there is no legend of colours.
 void add_legends(TextLines& out, const Picture& picture, const TextStyle& style) {
-    std::vector<const Grid::Legend*> seen;
-    for (const Grid& grid : picture) {
-        const Grid::Legend& legend = grid.legend;
-        if (legend.title.empty() || (style.colours == Colours::none && !legend.keys.empty())) continue;
-        if (std::ranges::any_of(seen, [&](const Grid::Legend* l) { return *l == legend; })) continue;
-        seen.push_back(&legend);
+    for (const Grid::Legend& legend : geometry::legends_of(picture)) {
+        if (style.colours == Colours::none) continue;
         std::string text = legend.title;
-        if (!legend.keys.empty()) text += ':';
+        text += ':';
         for (const Grid::Legend::Key& key : legend.keys) {
             if (style.columns > 0 &&
                 columns_of(text) + key.text.size() + 4 > static_cast<std::size_t>(style.columns))
@@ -187,9 +192,9 @@ bool compose(TextLines& out, const Picture& picture, const TextStyle& style) {
     std::map<int, std::size_t> wide;
     TextLines titles;
     for (std::size_t i = 0; i < picture.size(); ++i) {
-        Grid grid = picture[i];
-        titles.push_back(std::exchange(grid.title, {}));
-        TextLines lines = lines_of(grid, widths[where[i].column], {style.colours, 0});
+        const Grid& grid = picture[i];
+        titles.push_back(caption_of(grid));
+        TextLines lines = lines_of(grid, widths[where[i].column], {style.colours, 0}, false);
         for (const std::string& text : lines) {
             std::size_t& most = wide[where[i].column];
             most = std::max(most, columns_of(text));

@@ -80,8 +80,9 @@ RuleMessage outside_cluster(const std::string& who, std::uint64_t rank, std::siz
 RuleMessage sent_without_cluster(std::string_view instruction) {
     return {
         WG_SYNC_05,
-        fmt::format("{} in a kernel without clusters is an illegal instruction, also if its own CTA is meant",
-                    instruction),
+        fmt::format(
+            "{} in a kernel without clusters is an illegal instruction, even at an address of its own CTA",
+            instruction),
         "cluster = 2 or more; within a CTA st.shared and mbarrier.arrive, or a copy by the threads"};
 }
 

@@ -59,8 +59,8 @@ RuleMessage stored_pixel_below_zero(std::int32_t place, int dimension) {
 
 RuleMessage written_before_copy(Where write, Where copy) {
     return {WG_PROXY_01,
-            "the bulk copy reads shared memory that was written through the generic proxy with no "
-            "fence.proxy.async since",
+            "the bulk copy reads shared memory that was written through the generic proxy, with no "
+            "fence.proxy.async in between",
             proxy_fence_between(write, copy)};
 }
 
@@ -96,12 +96,11 @@ RuleMessage map_not_acquired() {
 }
 
 RuleMessage map_not_released() {
-    return {
-        WG_PROXY_03,
-        "this fence.proxy.tensormap acquires a tensor map that the kernel changes, with nothing since that "
-        "releases it",
-        "fence.proxy.tensormap::generic.release.gpu by the thread that changes it, or "
-        "tensormap.cp_fenceproxy from shared memory"};
+    return {WG_PROXY_03,
+            "this fence.proxy.tensormap acquires a tensor map that the kernel changes, and nothing after the "
+            "change releases it",
+            "fence.proxy.tensormap::generic.release.gpu by the thread that changes it, or "
+            "tensormap.cp_fenceproxy from shared memory"};
 }
 
 RuleMessage map_released_apart() {

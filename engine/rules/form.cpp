@@ -59,8 +59,8 @@ constexpr Rule WG_FORM_03{
     .law = "A CTA has 1 to 1024 threads and at most 227 KiB of shared memory, a cluster 1 to 16 CTAs.",
     .section = "5.1.7",
     .why =
-        "More than that no multiprocessor, and no group of them, of an sm_90 can hold: the launch would "
-        "fail. Clusters of more than 8 CTAs need the driver's permission (non-portable cluster size), for "
+        "No multiprocessor of an sm_90, and no group of them, can hold more: the launch would fail. Clusters "
+        "of more than 8 CTAs need the driver's permission (non-portable cluster size), for "
         "which wgrun asks.",
     .fix = "smaller tiles or fewer stages; more CTAs with fewer threads.",
     .decided = "By the call, always.",

@@ -196,8 +196,8 @@ constexpr Rule WG_PROXY_01{
     .found_by = check | run,
     .title = "a missing proxy fence after a write",
     .law =
-        "Between a generic-proxy write to shared memory and a wgmma that reads it stands a "
-        "fence.proxy.async.",
+        "A fence.proxy.async stands between a generic-proxy write to shared memory and a wgmma that reads "
+        "it.",
     .section = "9.7.15.4",
     .why =
         "wgmma reads shared memory through the async proxy. A barrier alone does not make st.shared visible "
@@ -437,8 +437,8 @@ constexpr Rule WG_RACE_05{
     .counts_threads = true,
     .title = "memory of the launch before, without a wait",
     .law =
-        "A launch that may begin before the one before it has ended executes griddepcontrol.wait before it "
-        "accesses what that one writes, and before it writes what that one reads after "
+        "A launch that may begin before the previous one has ended executes griddepcontrol.wait before it "
+        "accesses what the previous launch writes, and before it writes what that launch reads after "
         "griddepcontrol.launch_dependents.",
     .section = "9.7.13.13",
     .why =

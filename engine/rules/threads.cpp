@@ -72,7 +72,7 @@ constexpr Rule WG_ASM_03{
     .fix = "assemble with a version of ptxas that is mended: the message names it.",
     .decided =
         "By the shape that the faults are known to need, with the ptxas that assembles (`check --assemble`). "
-        "That the machine code is wrong is not shown.",
+        "It does not show that the machine code is wrong.",
     .wrong = R"(-- ptxas 13.0
 k:wgmma_fence()
 k:wgmma_mma_async(acc, fragment, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
@@ -446,10 +446,10 @@ constexpr Rule WG_SYNC_07{
         "times is taken to do so, where neither steps nor time of the launch are limited.",
     .fix = "Let the body change what the condition looks at.",
     .decided =
-        "Statically where no way out can be taken, whatever the values are: u >= 0 of an unsigned "
-        "number, a step of 0, an odd number that is to become an even one by steps of 2. Others in runs "
-        "ahead and in a run: where the registers of a warp come back to what they were, or after 8 million "
-        "turns. That a loop ends with all sizes is not proved.",
+        "Statically where no exit can be taken, whatever the values are: u >= 0 of an unsigned number, a "
+        "step of 0, steps of 2 from an odd number to an even one. Others in runs ahead and in a run: where "
+        "the registers of a warp have the values of an earlier turn again, or after 8 million turns. No "
+        "proof shows that a loop ends with all sizes.",
     .wrong = R"(local n = k:mov(8, { type = "u32" })
 k:while_(function() return n:gt(0) end, function()
   local half = n >> 1   -- and n stays what it is
@@ -495,7 +495,7 @@ constexpr Rule WG_TRAP_01{.id = "WG-TRAP-01",
                           .section = "9.7.19.3",
                           .why = "A trap ends the launch, and what the kernel has written is of no use.",
                           .fix =
-                              "See what the message says of the values; the launch's arguments may be other "
+                              "Look at the values in the message: the launch's arguments may be other "
                               "than the kernel expects.",
                           .decided =
                               "In runs ahead, where no placeholder decides; else in "

@@ -6,17 +6,18 @@ namespace wgrun::rules {
 namespace {
 
 constexpr std::array list{
-    Topic{"multicast mask cta_mask",
+    Topic{"multicast mask cta_mask producer",
           "One bulk copy writes its box into each CTA of the cluster whose bit the mask has, and counts its "
           "bytes at "
           "the mbarrier at the same offset there: each of these CTAs expects them.",
-          "WG-SYNC-05, WG-MBAR-03, k:load_tile, docs/guide/10-clusters.md"},
+          "WG-SYNC-05, WG-MBAR-03, k:load_tile, k:cp_async_bulk_tensor, docs/guide/10-clusters.md"},
     Topic{"fp8 e4m3 e5m2 precision accuracy promotion accumulation 14 bits",
           "Sums of fp8 products keep 13 fraction bits (14 significant bits) in an f32 accumulator: add "
           "partial sums up "
           "in other registers every few K steps (promotion).",
           "docs/silicon.md, wg.gemm, wg.compare"},
-    Topic{"tma tensor map cutensormapencodetiled cuda_error_invalid_value invalid value 1 box",
+    Topic{"tma tensor map grid constant __grid_constant__ cutensormapencodetiled cuda_error_invalid_value "
+          "invalid value 1 box",
           "A tensor map has laws of its own: addresses of 16 bytes, strides of multiples of 16, boxes of up "
           "to 256 and "
           "within the swizzle.",
@@ -110,22 +111,22 @@ constexpr std::array list{
           "Roles meet at barriers 1 to 15 with a count of their threads; two roles that share a number meet "
           "each other.",
           "WG-SYNC-02, k:bar_sync, docs/guide/06-pipeline.md"},
-    Topic{"cluster clusters distributed shared memory dsmem mapa peer",
+    Topic{"cluster clusters thread block distributed shared memory dsmem mapa peer cta reduction",
           "CTAs of a cluster access each other's shared memory; all have to have begun, and none may end "
           "before.",
-          "WG-SYNC-05, WG-SYNC-04, k:mapa_u32, docs/guide/kernels.md"},
+          "WG-SYNC-05, WG-SYNC-04, k:mapa, k:st_async, k:cp_async_bulk_cluster, docs/guide/10-clusters.md"},
     Topic{
-        "spill spills registers pressure setmaxnreg register file",
+        "spill spills spilling register registers pressure setmaxnreg register file",
         "`wgrun report` has registers and spills; warpgroups that need few give registers back (setmaxnreg).",
         "WG-PERF-04, WG-REG-04, WG-REG-02, docs/guide/performance.md"},
     Topic{"split-k splitk stream-k semaphore flag counter atomics grid release acquire between ctas",
           "Between CTAs: a barrier of those who wrote, a release at scope gpu, an acquire, a barrier of "
           "those who read.",
           "WG-RACE-04, WG-SYNC-06, wg.gemm, docs/gemm.md"},
-    Topic{
-        "programmatic dependent launch pdl griddepcontrol launch_dependents",
-        "griddepcontrol.wait comes before the first access to what the launch before writes, or still reads.",
-        "WG-RACE-05, WG-MEM-06, k:griddepcontrol_wait"},
+    Topic{"programmatic dependent launch pdl griddepcontrol launch_dependents",
+          "griddepcontrol.wait comes before the first access to memory that the previous launch writes or "
+          "still reads.",
+          "WG-RACE-05, WG-MEM-06, k:griddepcontrol_wait"},
     Topic{"cp.async cp_async noinc wait_all",
           "A cp.async belongs to its thread, which waits for it before it tells others.",
           "WG-GROUP-04, WG-GROUP-06, k:cp_async"},
@@ -220,18 +221,111 @@ constexpr std::array list{
           "kernel:sizes declares what sizes are legal, and `check --dynamic` launches the kernel at their "
           "edges.",
           "kernel:sizes, WG-MEM-01, k:store_accumulator, docs/command_line.md"},
-    Topic{"benchmark benchmarks time measure timing autotune",
+    Topic{"benchmark benchmarks time measure timing autotune baseline cublas cublaslt",
           "kernel:time measures launches, `wgrun bench` those of a script; `wgrun tune` finds the fastest "
           "options.",
           "kernel:time, wgrun bench, docs/tuning.md"},
-    Topic{"fence membar threadfence __threadfence memory order consistency volatile acquire release scope",
-          "A fence orders the accesses of its thread within a scope; others learn of them by what they "
-          "acquire.",
-          "WG-RACE-04, k:fence_acq_rel_gpu, docs/verdicts.md"},
+    Topic{
+        "fence membar threadfence __threadfence memory order consistency volatile acquire release scope edge",
+        "A fence orders the accesses of its thread within a scope; others learn of them by what they "
+        "acquire.",
+        "WG-RACE-04, k:fence_acq_rel_gpu, docs/verdicts.md"},
     Topic{"proof proved prove verdict verdicts undecided refuted",
           "Each kernel gets a verdict for 14 properties: proved for all launches, refuted, or undecided with "
           "a reason.",
           "kernel:verdicts, docs/verdicts.md"},
+    Topic{"ping-pong pingpong cooperative consumers turns schedule",
+          "Two consumer warpgroups share a tile (cooperative), or each has tiles of its own and stores while "
+          "the "
+          "other multiplies (ping-pong): the plan of wg.gemm chooses, `pingpong` says which.",
+          "wg.gemm, k:turns, docs/guide/kernels.md"},
+    Topic{
+        "warp-specialized warp-specialised specialized specialised roles",
+        "Producer warps copy, consumer warpgroups multiply, and setmaxnreg moves registers to the consumers.",
+        "k:pipeline, k:setmaxnreg, docs/guide/07-gemm.md"},
+    Topic{"grouped gemm moe experts mixture batched batch bmm",
+          "One launch computes several products: of equal shapes by `batch`, of different ones by `groups`.",
+          "wg.gemm, docs/gemm.md, docs/guide/kernels.md"},
+    Topic{"gemv skinny small m decode swapped a and b swap_ab",
+          "With few rows the weights set the time: the plan swaps A and B, splits K, or multicasts.",
+          "wg.gemm, docs/gemm.md, docs/performance.md"},
+    Topic{"block-scaled block scaling scales blockwise mxfp8 mxfp4 nvfp4 deepgemm",
+          "e4m3 operands take a scale for each block of 128 elements; the formats with scales of 16 or 32 "
+          "elements "
+          "are those of later chips.",
+          "wg.gemm, docs/gemm.md, docs/guide/kernels.md"},
+    Topic{"mixed-input mixed input w4a16 w8a16 dequantise weights 4-bit weight-only",
+          "Weights of 4 or 8 bits are converted in registers on their way to wgmma (`b_type`).",
+          "wg.gemm, wg.prepack, docs/gemm.md"},
+    Topic{"paged attention kv cache gqa mqa grouped query decoding few queries",
+          "wg.attention_decode reads keys and values by pages, and shares them among the queries of a head.",
+          "wg.attention_decode, wg.attention, docs/guide/kernels.md"},
+    Topic{"score function mask causal sliding window alibi softcap block mask flexattention",
+          "wg.attention takes functions of the scores and of the mask, which are traced into the kernel.",
+          "wg.attention, docs/guide/epilogues.md"},
+    Topic{"rmsnorm layernorm row sums norm normalise fused reductions",
+          "An epilogue can sum rows of D, of its squares too, and pass them to the next launch.",
+          "wg.gemm, docs/guide/epilogues.md, docs/gemm.md"},
+    Topic{"visitor evt epilogue function own custom bias activation gelu relu residual",
+          "An epilogue is options (bias, activation, residual, scales), or a function of registers.",
+          "wg.gemm, k:epilogue, docs/guide/epilogues.md"},
+    Topic{"dual number derivative gradient backward autograd automatic differentiation",
+          "wg.attention_backward takes the derivative of a score function from the function itself.",
+          "wg.attention_backward, docs/python.md"},
+    Topic{
+        "graph cuda graph stream capture launch overhead",
+        "Launches of kernels and plans can be captured in CUDA graphs; kernel:prepare binds arguments once.",
+        "kernel:prepare, docs/python.md, docs/runtime.md"},
+    Topic{"roofline tflops peak limit bound compute-bound memory-bound arithmetic intensity",
+          "wg.chips has the rates of each chip; `wgrun timeline` and `wgrun bench` compare with them.",
+          "wg.chips, docs/performance.md, docs/guide/performance.md"},
+    Topic{"sanitizer compute-sanitizer memcheck racecheck initcheck synccheck",
+          "`wgrun check` finds what these tools look for, before a launch, and for every launch where it "
+          "proves it.",
+          "docs/verdicts.md, docs/rules.md, docs/debugging.md"},
+    Topic{"guarded build profiled build printing build instrumentation timestamp timestamps",
+          "A copy of the program that ends where it hangs, records timestamps or delivers messages.",
+          "kernel:profile, k:print, docs/hangs.md, docs/timeline.md"},
+    Topic{"remedy fix repair autofix",
+          "`wgrun check --fix` writes the remedy of a finding into the script, where it has tried that it "
+          "helps.",
+          "docs/verdicts.md, docs/command_line.md"},
+    Topic{"dataflow analysis abstract execution widening recurrence synthetic arguments happens-before edge "
+          "vector clock "
+          "shadow memory taint livelock retry interning symbol recovery",
+          "How proofs and the simulator's race detector work is in the tour of the code.",
+          "docs/design.md, docs/verdicts.md, docs/glossary.md"},
+    Topic{"thread coordinates tid ctaid laneid warpid special register",
+          "k:special reads a special register: thread, warp and lane, CTA, cluster, clock.",
+          "k:special, k.cluster, docs/guide/01-elementwise.md"},
+    Topic{"vectorised vectorized load 128-bit loads float4 ldg ld.global vector",
+          "Vectors of up to 16 bytes move by one access, if the address is a multiple of their size.",
+          "k:ld, k:st, WG-MEM-02, docs/guide/02-shared-memory.md"},
+    Topic{"cubin fatbin export embed ship deploy ahead of time aot",
+          "kernel:export and `wgrun export` write PTX, cubin and host code for programs without wgrun.",
+          "wgrun export, kernel:export, docs/export.md"},
+    Topic{"spinlock lock mutex critical section",
+          "Threads that wait for a value poll it with an acquire; the others of their warp must be able to "
+          "go on.",
+          "WG-SYNC-06, WG-RACE-04, k:atom_cas"},
+    Topic{"texture surface constant memory unsupported",
+          "Textures, surfaces and banks of constants are not part of scripts; parameters are constants of a "
+          "launch.",
+          "docs/limits.md, k:param"},
+    Topic{"evict_first cache hints streaming", "A cache policy says which lines leave the L2 cache first.",
+          "k:createpolicy_fractional, k:load_tile"},
+    Topic{"k offset channel skew slice",
+          "CTAs begin their sums at different blocks of K, so that they read different memory channels.",
+          "wg.gemm, docs/glossary.md, docs/experiments/gemm.md"},
+    Topic{"machine code sass event image kept",
+          "`wgrun check --sass` holds the machine code of ptxas against the program.",
+          "docs/sass.md, docs/assemblers.md"},
+    Topic{
+        "severity override severities warnings notes",
+        "In kernels of other compilers some rules are warnings or notes, since their faults may be intended.",
+        "docs/foreign.md, docs/rules.md"},
+    Topic{"mutant mutation testing", "`make mutate` breaks kernels on purpose: each fault must be found.",
+          "CONTRIBUTING.md, docs/reliability.md"},
 };
 
 }  // namespace

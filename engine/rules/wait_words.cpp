@@ -150,9 +150,10 @@ RuleMessage never_left(Leaving leaving) {
                     "looks at changes in it",
                     "let the body change what the condition looks at"};
         case Leaving::never:
-            return {WG_SYNC_07,
-                    "a thread that comes to this loop never leaves it: what would end it never holds",
-                    std::string(common_mistakes)};
+            return {
+                WG_SYNC_07,
+                "a thread that enters this loop never leaves it: the condition that would end it never holds",
+                std::string(common_mistakes)};
         default:
             return {WG_SYNC_07, "a thread that comes to this loop never leaves it: it has no way out",
                     "leave it by a branch"};

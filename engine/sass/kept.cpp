@@ -67,9 +67,8 @@ class Order {
         for (const Differs& one : found_.differs) differs(one);
         if (found_.departure) return departs(*found_.departure);
         if (done_.endless && !asked_.endless)
-            return report_.add(
-                rules::WG_SASS_05, function_.instructions[*done_.endless].line, *done_.endless,
-                fmt::format("behind {} a path never comes to the end", report_.name(*done_.endless)));
+            return report_.add(rules::WG_SASS_05, function_.instructions[*done_.endless].line, *done_.endless,
+                               fmt::format("behind {} a path never ends", report_.name(*done_.endless)));
         check_covered();
         check_waits();
         check_bytes();

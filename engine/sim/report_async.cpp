@@ -137,7 +137,7 @@ void Report::stale_launch_before(const std::string& place, Where written, const 
             "{} reads through ld.global.nc {}, which the launch of {} before it, which may still run, "
             "writes: griddepcontrol.wait does not order the two",
             who(), place, kernel),
-        fmt::format("ld.global without nc in {}, behind griddepcontrol.wait", line(pc_)),
+        fmt::format("ld.global without nc in {}, after griddepcontrol.wait", line(pc_)),
         {{written, "written here"}});
 }
 

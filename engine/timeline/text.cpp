@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "wgrun/count_of.hpp"
 #include "wgrun/timeline.hpp"
@@ -15,13 +19,43 @@ using Kind = Timeline::Kind;
 constexpr int kinds = 10;
 
 constexpr std::array<char, kinds> letters{'#', 'f', 'e', 'p', 's', 'b', 'l', '#', '#', '#'};
-constexpr const char* legend_of_warps =
-    "# executes instructions; waits: f for full stages (copies), e for empty stages (arrivals), p for "
-    "products,\n"
-    "s for bulk stores, b at a barrier, l for loads. ";
-constexpr const char* legend_of_engines = "Engines: how busy. Copies: how many are in flight.\n";
-constexpr const char* legend_of_flights =
-    "Products and copies: how many have begun and are not\nknown to have ended.\n";
+/// In the order of Timeline::Kind, for warps.
+constexpr std::array<const char*, 7> meanings{
+    "# executes",           "f waits for full stages (copies)", "e waits for empty stages (arrivals)",
+    "p waits for products", "s waits for bulk stores",          "b waits at a barrier",
+    "l waits for loads"};
+
+/// What the characters mean that occur between two cycles: lines of at most `columns`.
+std::string legend(const Timeline& timeline, int columns, double from, double to) {
+    std::set<Kind> seen;
+    bool engines = false, flights = false;
+    for (const Timeline::Span& span : timeline.spans) {
+        if (span.end <= from || span.begin >= to) continue;
+        const Timeline::Row& row = timeline.rows[static_cast<std::size_t>(span.row)];
+        if (row.warp >= 0)
+            seen.insert(span.kind);
+        else
+            (row.exclusive ? engines : flights) = true;
+    }
+    std::vector<std::string> words;
+    for (const Kind kind : seen) words.emplace_back(meanings.at(static_cast<std::size_t>(kind)));
+    if (engines) words.emplace_back("engines: how busy");
+    if (flights && timeline.source == Timeline::Source::model)
+        words.emplace_back("copies: how many are in flight");
+    else if (flights)
+        words.emplace_back("products and copies: how many have begun and are not known to have ended");
+    std::string out;
+    std::size_t width = 0;
+    for (const std::string& word : words) {
+        if (width > 0 && width + 3 + word.size() > static_cast<std::size_t>(columns))
+            out += '\n', width = 0;
+        else if (width > 0)
+            out += "   ", width += 3;
+        out += word;
+        width += word.size();
+    }
+    return out + '\n';
+}
 
 int width_of_names(const Timeline& timeline) {
     constexpr std::size_t least = 13, most = 24;
@@ -140,7 +174,8 @@ std::string to_text(const Timeline& timeline, int columns, double from, double t
         out +=
             fmt::format("(the SM runs {} in the launch; the time is that of all of them)\n", timeline.ctas);
     out += dropped(timeline);
-    out += fmt::format("\n{:{}}{}\n", "", name_width, axis(from, to, width));
+    const std::string_view unit = timeline.source == Timeline::Source::steps ? "steps" : "cycles";
+    out += fmt::format("\n{:{}}{}\n", unit, name_width, axis(from, to, width));
     for (std::size_t row = 0; row < timeline.rows.size(); ++row) {
         const Timeline::Row& what = timeline.rows[row];
         const Columns filled = columns_of(timeline, row, from, to, width);
@@ -152,8 +187,7 @@ std::string to_text(const Timeline& timeline, int columns, double from, double t
                            name_width, line);
     }
     out += "\n";
-    out += legend_of_warps;
-    out += model ? legend_of_engines : legend_of_flights;
+    out += legend(timeline, columns, from, to);
     out += "\n";
     for (const std::string& sentence : timeline.verdict) out += sentence + "\n";
     return out + requests(timeline);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace wgrun::timeline {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 using Kind = Timeline::Kind;
 
 constexpr double much = 0.7, some = 0.1;  // shares of the time
+constexpr double mutual = 0.3;            // the least share for which two roles wait for each other
 
 /// "pipeline_full[2]" belongs to "pipeline_full".
 std::string stem(const std::string& name) { return name.substr(0, name.find('[')); }
@@ -83,16 +85,18 @@ class Words {
     std::vector<std::string> sentences() {
         std::vector<std::string> out;
         if (const std::string limit = this->limit(); !limit.empty()) out.push_back(limit);
+        std::vector<std::pair<double, std::string>> waits;
         for (std::size_t row = 0; row < accounts_.size(); ++row)
             for (const Wait& wait : accounts_[row].waits)
                 if (wait.share >= some) {
-                    const std::string said = sentence(row, wait);
-                    if (out.empty() || !out.front().starts_with(said)) out.push_back(said);
+                    std::string said = sentence(row, wait);
+                    if (out.empty() || !out.front().starts_with(said))
+                        waits.emplace_back(wait.share, std::move(said));
                 }
+        std::ranges::stable_sort(waits, std::ranges::greater(), &std::pair<double, std::string>::first);
+        for (auto& [share, said] : waits) out.push_back(std::move(said));
         if (timeline_.source == Timeline::Source::model)
-            out.push_back(
-                fmt::format("the tensor core is busy {} of the time, the path between memory and the SM {}",
-                            percent(timeline_.tensor), percent(timeline_.memory)));
+            out.push_back(busy());
         else if (timeline_.source == Timeline::Source::gpu && timeline_.tensor > 0)
             out.push_back(fmt::format("at the tensor core's full speed the products take {} of the time",
                                       percent(timeline_.tensor)));
@@ -153,6 +157,14 @@ class Words {
         }
     }
 
+    /// How busy the engines are, the busier one first.
+    std::string busy() const {
+        std::string tensor = "the tensor core", memory = "the path between memory and the SM";
+        double most = timeline_.tensor, least = timeline_.memory;
+        if (least > most) std::swap(tensor, memory), std::swap(most, least);
+        return fmt::format("{} is busy {} of the time, {} {}", tensor, percent(most), memory, percent(least));
+    }
+
     /// "the consumers are the limit", and why.
     std::string limit() {
         std::optional<std::size_t> producer, hungry;
@@ -169,7 +181,10 @@ class Words {
                              : timeline_.tensor >= timeline_.memory
                                  ? "the tensor core is the limit"
                                  : "the path between memory and the SM is the limit";
-        if (producer && empty > full && accounts_[*producer].longest(Kind::arrivals) != nullptr)
+        // Where no engine is busy and both roles wait, neither of them is slow.
+        const bool each_other = engine.empty() && std::min(empty, full) >= mutual;
+        if (producer && empty > full && !each_other &&
+            accounts_[*producer].longest(Kind::arrivals) != nullptr)
             return fmt::format("{}: {}", sentence(*producer, *accounts_[*producer].longest(Kind::arrivals)),
                                !engine.empty() ? engine : "the consumers are the limit");
         if (hungry && full >= some) {

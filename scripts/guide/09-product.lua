@@ -1,5 +1,5 @@
 -- Step 9 of the guide (docs/guide/09-product.md): a product put together from the library's main loop with an epilogue
--- of one's own. For each point, a row of A, it finds the nearest of N centres, the rows of B, as k-means does:
+-- of your own. For each point, a row of A, it finds the nearest of N centres, the rows of B, as k-means does:
 --
 --   nearest(i) = the j with the least |B_j|^2 - 2 * A_i . B_j
 --

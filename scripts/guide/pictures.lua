@@ -39,4 +39,22 @@ picture("conflicts", tile(64, 64, "K", "32B"), { view = "conflicts" })
 picture("mma-m16n8k16", wg.mma_picture { shape = "m16n8k16" })
 picture("mma-m64n64k16", wg.mma_picture { shape = "m64n64k16" })
 
+-- Who holds what of an accumulator, for epilogues.
+picture("wgmma-d", wg.fragment { of = "wgmma_d", dtype = "f32", n = 64 }, { view = "overview" })
+
+-- A slow kernel and its repairs, as timelines.
+local slow = arg[0]:gsub("pictures%.lua$", "slow.lua")
+for name, words in pairs { ["slow-one-stage"] = {}, ["slow-repaired"] = { "ring", "overlap", "wide", "panel" } } do
+  local globals = setmetatable({ arg = words, print = function() end }, { __index = _G })
+  local product, launch = assert(loadfile(slow, "t", globals))()
+  if product then -- not where kernels are only traced
+    local text = product:timeline(launch).svg
+    if folder then
+      local file <close> = assert(io.open(("%s/%s.svg"):format(folder, name), "w"))
+      file:write(text)
+    end
+    drawn = drawn + 1
+  end
+end
+
 if folder then print(drawn .. " pictures in " .. folder) else print(drawn .. " pictures drawn") end

@@ -46,4 +46,4 @@ if kernel:run { grid = 1, args = {} } ~= "none" then error "not like this" end
 L
 run check --perf fails.lua
 exits 0
-out_has "nothing was tried, since the script does not run through: fails.lua:3: not like this"
+out_has "nothing was tried, because the script fails: fails.lua:3: not like this"

@@ -16,7 +16,7 @@ err ""
 # A bulk copy takes what threads wrote: with the fence nothing is found.
 run check "$SOURCE/tests/ptx/unfenced_store.ptx"
 exits 1
-err_has "unfenced_store.ptx:24: error: the bulk copy reads shared memory that was written through the generic proxy with no fence.proxy.async since [WG-PROXY-01]"
+err_has "unfenced_store.ptx:24: error: the bulk copy reads shared memory that was written through the generic proxy, with no fence.proxy.async in between [WG-PROXY-01]"
 err_has "unfenced_store.ptx:18: written here"
 err_has "fix: fence.proxy.async"
 out_has ": 2 kernels, 1 error, 0 remarks"
@@ -24,7 +24,7 @@ out_has ": 2 kernels, 1 error, 0 remarks"
 # Values smaller than a row of a matrix, where their addresses are known.
 run check "$SOURCE/tests/ptx/unfenced_values.ptx"
 exits 1
-err_has "unfenced_values.ptx:21: error: the bulk copy reads shared memory that was written through the generic proxy with no fence.proxy.async since [WG-PROXY-01]"
+err_has "unfenced_values.ptx:21: error: the bulk copy reads shared memory that was written through the generic proxy, with no fence.proxy.async in between [WG-PROXY-01]"
 err_has "unfenced_values.ptx:17: written here"
 out_has ": 2 kernels, 1 error, 0 remarks"
 
@@ -33,7 +33,7 @@ run check "$SOURCE/tests/ptx/changed_map.ptx"
 exits 1
 err_has "changed_map.ptx:27: error: the bulk copy goes through a tensor map in memory with no fence.proxy.tensormap since it was changed [WG-PROXY-03]"
 err_has "changed_map.ptx:23: changed here"
-err_has "changed_map.ptx:121: error: this fence.proxy.tensormap acquires a tensor map that the kernel changes, with nothing since that releases it [WG-PROXY-03]"
+err_has "changed_map.ptx:121: error: this fence.proxy.tensormap acquires a tensor map that the kernel changes, and nothing after the change releases it [WG-PROXY-03]"
 err_has "changed_map.ptx:118: changed here"
 out_has ": 4 kernels, 2 errors, 0 remarks"
 
@@ -395,16 +395,16 @@ err_has "in launches whose numbers are 832, 896, 960 and 1000"
 sed '61s/fence.proxy.async.shared::cta;//; 66s/bar.sync 0;//' "$SOURCE/tests/ptx/boxes_of_maps.ptx" >boxes_of_maps.ptx
 run check boxes_of_maps.ptx
 exits 1
-err_has "boxes_of_maps.ptx:63: error: the bulk copy reads shared memory that was written through the generic proxy with no fence.proxy.async since [WG-PROXY-01]"
+err_has "boxes_of_maps.ptx:63: error: the bulk copy reads shared memory that was written through the generic proxy, with no fence.proxy.async in between [WG-PROXY-01]"
 err_has "boxes_of_maps.ptx:67: warning: the bulk copy reads \`tile\` + 2064, which thread 1 wrote: nothing orders the two [WG-RACE-01]"
 
 # Loops that no thread leaves, whatever a launch is; and what is wrong behind a trap.
 run check "$SOURCE/tests/ptx/loops_without_end.ptx"
 exits 1
-err_has "loops_without_end.ptx:12: error: a thread that comes to this loop never leaves it: what would end it never holds [WG-SYNC-07]"
+err_has "loops_without_end.ptx:12: error: a thread that enters this loop never leaves it: the condition that would end it never holds [WG-SYNC-07]"
 err_has "loops_without_end.ptx:22: error: a thread that has gone round this loop goes round for ever: nothing that the condition looks at changes in it [WG-SYNC-07]"
 err_has "loops_without_end.ptx:31: error: a thread that comes to this loop never leaves it: it has no way out [WG-SYNC-07]"
-err_has "loops_without_end.ptx:51: error: a thread that comes to this loop never leaves it: what would end it never holds [WG-SYNC-07]"
+err_has "loops_without_end.ptx:51: error: a thread that enters this loop never leaves it: the condition that would end it never holds [WG-SYNC-07]"
 out_has "6 kernels, 4 errors, 0 remarks"
 run check "$SOURCE/tests/ptx/behind_a_trap.ptx"
 exits 1

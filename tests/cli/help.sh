@@ -3,6 +3,14 @@ run --help
 exits 0
 err ""
 for text in check ptx cuda explain layout decode doctor --backend --json --color "130 interrupted" "4 no device"; do out_has "$text"; done
+# README, help and manual page begin with the same words.
+purpose="an assembler and checker for Hopper tensor-core kernels, scripted in Lua"
+out_has "$purpose"
+out_has "wgrun check kernel.ptx "
+grep -q "wgrun is $purpose" "$SOURCE/README.md" || bad "README.md says something else"
+run man
+out_has "assembler and checker for Hopper"
+out_has "wgrun check kernel.ptx "
 run --version
 exits 0
 out_has "wgrun 1."

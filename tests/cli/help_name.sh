@@ -10,7 +10,8 @@ out_has "step  integer|reg = 1: what is added to i after each iteration"
 # An instruction comes from its record: signature, options, forms, an example and what it becomes.
 run help k:mbarrier_try_wait_parity
 exits 0
-out_has "parity  reg|number|boolean: a u32 register, or an integer from 0 to 1"
+out_has "parity  reg|number|boolean: the parity of the phase to wait for: 0 for the first, then 1, 0, ...:"
+out_has "a u32 register, or an integer from 0 to 1"
 out_has "local p = k:mbarrier_try_wait_parity(a, parity)"
 out_has "mbarrier.try_wait.parity.shared::cta.b64 p, [a], parity"
 out_has "PTX ISA 9.7.13.15.16"

@@ -169,6 +169,13 @@ blocks = kitty.type('wg.layout "(64,64):(64,1)"', PROMPT)
 expect(decode_png(kitty_image(blocks))[0] <= 1000, "an overview that is larger than the terminal")
 wide = kitty.type('wg.mma_picture { shape = "m64n32k16", dtype = "bf16" }', PROMPT)
 expect(b"\x1b_G" not in wide and b"m64n32k16" in wide, "an image that does not fit: %r" % wide[:200])
+# So does a timeline, as wide as the window; its table keeps its fields.
+kitty.type('double = wg.kernel("double", { threads = 128 }, function(k) local at = k:element(k:param("X", "f32*"), '
+           'k:special "tid.x") k:st_global_f32(at, k:ld_global_f32(at) * 2.0) end)', PROMPT)
+kitty.type('times = double:timeline { grid = { 1 }, args = { wg.zeros("f32", { 128 }) } }', PROMPT)
+timeline = kitty.type("times", PROMPT)
+expect(decode_png(kitty_image(timeline))[0] == 1000, "a timeline of another width")
+expect(b"warps 0 to 3 " in kitty.type("times.text", PROMPT), "a timeline without its text")
 kitty.leave()
 expect(kitty.seen.count(b"\x1b[c") == 1, "asked more than once")
 
@@ -218,7 +225,7 @@ typed.until(rb"2004learly\r")
 typed.leave()
 
 if len(sys.argv) > 2:  # to be looked at
-    for name, text in (("overview", overview), ("blocks", blocks), ("mma", mma)):
+    for name, text in (("overview", overview), ("blocks", blocks), ("mma", mma), ("timeline", timeline)):
         with open(os.path.join(sys.argv[2], name + ".png"), "wb") as file:
             file.write(kitty_image(text))
     with open(os.path.join(sys.argv[2], "light.png"), "wb") as file:

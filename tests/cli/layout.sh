@@ -4,6 +4,7 @@ exits 0
 out "((2,2),4):((1,8),2)
 size 16, cosize 16, rank 2, depth 2
 
+mode 0 down, mode 1 to the right
    0  1  2  3
 0  0  2  4  6
 1  1  3  5  7
@@ -104,7 +105,7 @@ out_has "1 16 20 24 28"
 # A product of one instruction.
 run layout m16n8k16
 exits 0
-out_has "A (m down, k to the right)"
+out_has "A: registers, mma.sync A bf16 16x16, m down, k to the right"
 out_has "28:7 29:6"
 run layout m64n128k32 --dtype e4m3 --svg mma.svg
 exits 0
@@ -148,7 +149,15 @@ exits 1
 err_has "--bytes: the offsets of a layout count elements"
 run layout kernel.lua product
 exits 0
-out_has "B (k down, n to the right)"
+out_has "B: registers, mma.sync B bf16 8x8"
+run layout m64n8k16 --swizzle 64B
+exits 0
+out_has "A: shared memory, k 0 to 15 of bf16 64x32 K-major swizzle 64B"
+run layout m16n8k16 --swizzle 64B
+exits 1
+err_has "operands in registers"
+run layout m64n8k16 --swizzle 12B
+exits 2
 run layout kernel.lua product --view chunks
 exits 1
 err_has "a product has only one view"

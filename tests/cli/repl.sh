@@ -20,7 +20,7 @@ out '2
 {1, "two", y = 3}
 7
 6
-(2,3):(3,1)
+(2,3):(3,1), mode 0 down, mode 1 to the right
   0 1 2
 0 0 1 2
 1 3 4 5

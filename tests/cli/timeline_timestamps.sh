@@ -6,7 +6,7 @@ err ""
 out_has "gemm_pipeline: "
 out_has "gemm_pipeline, recorded on the simulator: "
 out_has "products"
-out_has "Products and copies: how many have begun and are not"
+out_has "products and copies: how many have begun and are not known to have ended"
 [ "$(grep -c '<title>' both.svg)" -gt 10 ] || bad "a picture of both has spans with titles"
 if command -v python3 >/dev/null; then
     python3 - <<'PYTHON' || bad "both.json or both.svg is not well-formed"

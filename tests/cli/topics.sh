@@ -68,6 +68,20 @@ run explain --json multicast
 exits 0
 out_has '"about": '
 
+# Where no name mentions the words, options do. A type has the instructions that begin with its name.
+run help multicast
+out_has "wg.gemm cluster "
+run help wgmma
+out_has "k:wgmma_commit_group"
+run help dsmem
+out_has "docs/guide/10-clusters.md"
+
+# Every term of the glossary finds something.
+sed -n 's/^| \([^|]*\) |.*/\1/p' "$SOURCE/docs/glossary.md" | grep -v '^term$\|^---' | sed 's/[,:;] /\n/g' | sort -u >terms.txt
+[ "$(wc -l <terms.txt)" -ge 80 ] || bad "only $(wc -l <terms.txt) terms found in glossary.md"
+sed 's/.*/help "&"/' terms.txt | "$WGRUN" >told.txt 2>&1
+! grep "nothing is called" told.txt || bad "terms of the glossary find nothing"
+
 # What nobody knows, and what is nearly a name, is said as before.
 run explain qqqq
 exits 2

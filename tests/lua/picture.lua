@@ -54,18 +54,21 @@ assert(drawn(large):find(">16384-17407</text>", 1, true) and not drawn(large):fi
 assert(drawn(large, { view = "offsets" }):find(">8193</text>", 1, true))
 assert(drawn(t, { view = "overview" }):find(">next atom", 1, true) == nil)
 assert(drawn(wg.fragment { of = "wgmma_d", dtype = "f32", n = 128 }):find(">V60-61</text>", 1, true))
-assert(drawn(plain_layout, { view = "conflicts", dtype = "bf16" }):find("ldmatrix: 8-way, 512 passes for 64", 1, true))
+assert(drawn(plain_layout, { view = "conflicts", dtype = "bf16" }):find("ldmatrix: 8-way, 512 passes instead of 64", 1, true))
 check.raises("requires view", function() t:svg(path, { view = "chunks", access = "ldmatrix" }) end)
 
 -- A product, from the name of an instruction or from its operands.
 local product = wg.mma_picture { shape = "m16n8k16" }
-assert(tostring(product):find("B (k down, n to the right): registers, mma.sync B bf16 8x16", 1, true), tostring(product))
+assert(tostring(product):find("B: registers, mma.sync B bf16 8x16", 1, true), tostring(product))
 assert(product:svg(path))
 local same = wg.mma_picture {
   a = wg.fragment { of = "mma_sync_a", dtype = "bf16", k = 16 }, b = wg.fragment { of = "mma_sync_b", dtype = "bf16", k = 16 },
   d = wg.fragment { of = "mma_sync_c" },
 }
 check.equal(drawn(same), drawn(product))
+assert(tostring(wg.mma_picture { shape = "m64n8k16", swizzle = "32B" }):find("k 0 to 15", 1, true) == nil)
+assert(tostring(wg.mma_picture { shape = "m64n8k16" }):find("swizzle 128B", 1, true))
+check.raises("operands in registers", wg.mma_picture, { shape = "m16n8k16", swizzle = "64B" })
 check.raises("either `shape` or", wg.mma_picture, { shape = "m16n8k16", d = wg.fragment { of = "mma_sync_c" } })
 check.raises("option `a`: expected a tile or a fragment, got nil", wg.mma_picture, {})
 check.raises("option `d`: expected a fragment", wg.mma_picture, { a = t, b = t, d = t })

@@ -89,6 +89,14 @@ check.equal(total(producer, "consumer", "wait for copies") > 0.5 * producer.cycl
 -- One stage hides nothing of the time that a copy takes.
 local one, four = timeline(nil, 1), timeline(nil, 4)
 check.equal(one.cycles > 1.5 * four.cycles, true)
+check.equal(one.verdict[1]:match ": (the time that a copy takes is the limit: more stages would hide it)$" ~= nil, true)
+-- The waits follow the limit, the longest first, and then the engines, the busier one first.
+local shares = {}
+for i = 2, #one.verdict - 1 do shares[#shares + 1] = tonumber(one.verdict[i]:match " (%d+) %% of the time") end
+check.equal(#shares > 0, true)
+for i = 2, #shares do check.equal(shares[i - 1] >= shares[i], true) end
+local busy, less = four.verdict[#four.verdict]:match " is busy (%d+) %% of the time, .* (%d+) %%$"
+check.equal(tonumber(busy) >= tonumber(less), true)
 
 for _, t in ipairs { consumers, producer, one, four } do
   -- What can do one thing at a time does one thing at a time, and everything lies within the kernel.
@@ -137,6 +145,14 @@ end
 check.equal(four.text:find("producer", 1, true) ~= nil and four.text:find("tensor core", 1, true) ~= nil, true)
 check.equal(four.svg:match "^<svg", "<svg")
 check.equal(four.svg:match "</svg>\n$", "</svg>\n")
+-- The axis has its unit, and the legend the kinds of spans that occur.
+for _, has in ipairs { ">cycles</text>", ">waits for full stages (copies)</text>", ">bytes in transit</text>" } do
+  check.equal(four.svg:find(has, 1, true) ~= nil, true)
+end
+check.equal(four.svg:find("waits at a barrier", 1, true) ~= nil, four.text:find("b waits at a barrier", 1, true) ~= nil)
+for _, t in ipairs { four, one } do
+  check.equal({ t.svg:find("waits for bulk stores", 1, true), t.text:find("waits for bulk stores", 1, true) }, {})
+end
 check.equal(four.perfetto:find('"traceEvents"', 1, true) ~= nil, true)
 
 -- An elementwise kernel has neither copies nor products: it waits for loads.

@@ -33,7 +33,7 @@ void RegisterGrants::set_registers(int registers, bool increase) {
         const int held = grants.held(local);
         const std::string text =
             before != nullptr
-                ? fmt::format("{} since here", count_of(held, "register"))
+                ? fmt::format("{} from here on", count_of(held, "register"))
                 : fmt::format("a CTA of {} enters with {} a thread",
                               count_of(execution_.program.threads(), "thread"), count_of(held, "register"));
         return report_.fault(rules::resized_the_wrong_way(increase, registers, held),
@@ -96,7 +96,7 @@ void RegisterGrants::fits() {
                                          : "a smaller N, or fewer values at a time"},
         where);
     if (resized != nullptr)
-        remark.notes.push_back({resized->where, fmt::format("{} since here", count_of(held, "register"))});
+        remark.notes.push_back({resized->where, fmt::format("{} from here on", count_of(held, "register"))});
     report_.remark(std::move(remark));
 }
 

@@ -181,8 +181,8 @@ void MmaOperands::check_memory(const Region& a, const Region& b) {
     const auto barrier = [&](const CellState::Write& write) {
         return rules::barrier_between(write.step->where, here);
     };
-    const std::string through = "through the generic proxy with no fence.proxy.async since";
-    const std::string by_others = "by other warps with no barrier since";
+    const std::string through = "through the generic proxy, with no fence.proxy.async in between";
+    const std::string by_others = "by other warps, with no barrier in between";
     for (const Region& region : {a, b})
         if (memory_.copied(region, "the wgmma", true)) return;
     bool unfenced = check(rules::WG_PROXY_01, a, &Writes::without_fence, through, fence);

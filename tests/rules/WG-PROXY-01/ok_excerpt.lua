@@ -1,4 +1,4 @@
--- WG-PROXY-01, kept: Between a generic-proxy write to shared memory and a wgmma that reads it stands a fence.proxy.async.
+-- WG-PROXY-01, kept: A fence.proxy.async stands between a generic-proxy write to shared memory and a wgmma that reads it.
 local wg = require "wgrun"
 local kit = dofile((arg[0]:match ".*/" or "") .. "../kit.lua")
 local tile = wg.tile { dtype = "bf16", mn = 64, k = 64, major = "K" }

@@ -1,4 +1,4 @@
--- WG-RACE-05, broken: A launch that may begin before the one before it has ended executes griddepcontrol.wait before it accesses what that one writes, and before it writes what that one reads after griddepcontrol.launch_dependents.
+-- WG-RACE-05, broken: A launch that may begin before the previous one has ended executes griddepcontrol.wait before it accesses what the previous launch writes, and before it writes what that launch reads after griddepcontrol.launch_dependents.
 local wg = require "wgrun"
 
 local first = wg.kernel("first", { threads = 128 }, function(k)

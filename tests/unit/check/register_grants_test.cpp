@@ -191,5 +191,5 @@ TEST_CASE("each line is told once, with what the role has") {
     CHECK_THAT(found[0].message, ContainsSubstring("need 154 registers of a thread or more, and it has 104"));
     CHECK(found[0].severity == Severity::warning);
     CHECK(found[0].notes.at(0).where.line == dec);
-    CHECK(found[0].notes.at(0).message == "104 registers since here");
+    CHECK(found[0].notes.at(0).message == "104 registers from here on");
 }

@@ -46,7 +46,7 @@ TEST_CASE("a barrier is no proxy fence") {
     CHECK(k.check() == Findings{{"WG-PROXY-01", mma}});
     const Diagnostic& finding = k.diagnostics()[0];
     CHECK(finding.message ==
-          "the wgmma reads `A`, which was written through the generic proxy with no fence.proxy.async since");
+          "the wgmma reads `A`, which was written through the generic proxy, with no fence.proxy.async in between");
     CHECK(finding.fix.starts_with("a fence.proxy.async by the threads that access it, after line " +
                                   std::to_string(a)));
     CHECK(finding.section == "9.7.15.4");
@@ -81,7 +81,7 @@ TEST_CASE("a proxy fence is no barrier") {
     k.finish();
     CHECK(k.check() == Findings{{"WG-RACE-01", mma}});
     CHECK(k.diagnostics()[0].message ==
-          "the wgmma reads `B`, which was written by other warps with no barrier since");
+          "the wgmma reads `B`, which was written by other warps, with no barrier in between");
     CHECK(k.diagnostics()[0].fix.ends_with(" or by an mbarrier, after line " + std::to_string(write) +
                                            " and before line " + std::to_string(mma)));
 }

@@ -3,6 +3,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/forms.hpp"
+#include "wgrun/operand_meaning.hpp"
 
 using namespace wgrun;
 using namespace wgrun::isa;
@@ -242,4 +243,27 @@ TEST_CASE("instructions are called by their opcodes, with what all forms have or
             ++called;
         }
     CHECK(called > 200);
+}
+
+TEST_CASE("every operand has a meaning, and every meaning is of an operand") {
+    std::set<std::string_view> used;
+    for (const Instruction* op : all())
+        for (const OperandRule& rule : op->operands) {
+            INFO(op->name << ", " << rule.name);
+            const std::string_view text = operand_meaning(*op, rule);
+            CHECK_FALSE(text.empty());
+            used.insert(text);
+        }
+    for (const OperandMeaning& row : operand_meanings()) {
+        INFO(row.families << ", " << row.operand);
+        CHECK(used.contains(row.text));
+    }
+    // The longer family counts.
+    const auto of = [](std::string_view name, std::size_t operand) {
+        return operand_meaning(*find(name), find(name)->operands[operand]);
+    };
+    CHECK(of("mapa", 0) == "the peer's address");
+    CHECK(of("cp.async.bulk.cluster", 0) == "the peer's address, from mapa");
+    CHECK(of("atom.cas", 1) == of("atom", 1));
+    CHECK(of("atom.cas", 2) != of("atom", 2));
 }

@@ -19,13 +19,13 @@ std::size_t count(const std::string& text, std::string_view what) {
 
 TEST_CASE("a layout as text") {
     CHECK(to_text(grid_of(Layout::parse("(4,(2,2)):(2,(1,8))"))) ==
-          "(4,(2,2)):(2,(1,8))\n"
+          "(4,(2,2)):(2,(1,8)), mode 0 down, mode 1 to the right\n"
           "   0  1  2  3\n"
           "0  0  1  8  9\n"
           "1  2  3 10 11\n"
           "2  4  5 12 13\n"
           "3  6  7 14 15\n");
-    CHECK(to_text(grid_of(Layout::parse("3:-4"))) == "3:-4\n   0\n0  0\n1 -4\n2 -8\n");
+    CHECK(to_text(grid_of(Layout::parse("3:-4"))) == "3:-4, mode 0 down\n   0\n0  0\n1 -4\n2 -8\n");
     CHECK(grid_of(Layout::parse("(2,3,4)")).columns == 12);
 }
 
@@ -35,9 +35,10 @@ TEST_CASE("colours mark chunks") {
     std::vector<int> colours;
     for (const Grid::Cell& cell : grid.cells) colours.push_back(cell.colour);
     CHECK(colours == std::vector<int>{0, 0, 1, 1, 2, 2, 3, 3});
-    // One escape a run, and one at the end of each line.
-    CHECK(count(to_text(grid, true), "\x1b[30;48;5;") == 4);
-    CHECK(count(to_text(grid, true), "\x1b[0m\n") == 2);
+    // One escape a run, and one at the end of each line; four more in the legend.
+    CHECK(count(to_text(grid, true), "\x1b[30;48;5;") == 4 + 4);
+    CHECK(count(to_text(grid, true), "\x1b[0m\n") == 2 + 1);
+    CHECK_THAT(to_text(grid, true), ContainsSubstring("offsets: \x1b[30;48;5;153m 0-1 \x1b[0m"));
     CHECK(count(to_text(grid, false), "\x1b") == 0);
     CHECK_THROWS_WITH(grid_of(layout, 0), ContainsSubstring("chunks of 0"));
 }
@@ -271,9 +272,22 @@ TEST_CASE("a product: A on the left, B above, D in the corner") {
     CHECK(picture[2].at(9, 5).text == name(d.owner(9, 5)));
     CHECK(picture[2].at(9, 5).links == "r9 c5");
     const Picture wgmma = mma_picture("m64n8k32", Dtype::e4m3);
-    const Tile tile({Dtype::e4m3, 64, 32, Major::k, std::nullopt, AtomOrder::mn});
-    CHECK(wgmma[1].at(5, 20).text == std::to_string(tile.offset(5, 20)));
+    const auto offset = [](int k, SwizzleMode swizzle) {
+        return std::to_string(Tile({Dtype::e4m3, 64, k, Major::k, swizzle, AtomOrder::mn}).offset(5, 20));
+    };
+    CHECK(wgmma[1].at(5, 20).text == offset(128, SwizzleMode::b128));
+    CHECK_THAT(wgmma[1].title, ContainsSubstring("k 0 to 31 of e4m3 64x128 K-major swizzle 128B"));
     CHECK(wgmma[0].rows == 32);
+    CHECK(wgmma[1].columns == 32);
+    // In the swizzle of another tile; without one the tile is no wider than the instruction.
+    for (const auto& [swizzle, k] :
+         {std::pair{SwizzleMode::b64, 64}, {SwizzleMode::b32, 32}, {SwizzleMode::none, 32}})
+        CHECK(mma_picture("m64n8k32", Dtype::e4m3, swizzle)[1].at(5, 20).text == offset(k, swizzle));
+    CHECK_THROWS_WITH(mma_picture("m16n8k16", Dtype::bf16, SwizzleMode::b64),
+                      ContainsSubstring("operands in registers"));
+    // A tile that is given is drawn as it is.
+    CHECK_THAT(mma_picture(bf16(64, 16), bf16(16, 16), wgmma_d(Dtype::f32, 16))[1].title,
+               ContainsSubstring("swizzle 32B"));
     CHECK_THROWS_WITH(mma_picture("m64n16k16", Dtype::e4m3), ContainsSubstring("has k32"));
     CHECK_THROWS_WITH(mma_picture("m64n17k16", Dtype::bf16), ContainsSubstring("n must be 8, 16"));
     CHECK_THROWS_WITH(mma_picture("m32n8k16", Dtype::bf16), ContainsSubstring("no such mma"));
@@ -310,4 +324,38 @@ TEST_CASE("text is continued below where the terminal ends, and frames become ru
                ContainsSubstring(" 15  0:4  0:5") || ContainsSubstring("28:7 29:6"));
     CHECK(count(to_text(product, TextStyle{}), "\n 0  0:0  0:1") == 1);
     CHECK(count(to_text(product, TextStyle{.colours = Colours::none, .columns = 60}), "\n 0  0:0  0:1") == 2);
+}
+
+TEST_CASE("axes say what rows and columns count, and transposition exchanges them") {
+    const auto axes = [](const Grid& grid) { return grid.row_axis + " " + grid.column_axis; };
+    CHECK(axes(grid_of(bf16(16, 64))) == "mn k");
+    CHECK(axes(overview(bf16(64, 64, Major::mn))) == "mn k");
+    CHECK(axes(conflict_map(bf16(16, 64), SharedAccess::ldmatrix)) == "mn k");
+    CHECK(axes(grid_of(bank_conflicts(bf16(16, 64), SharedAccess::ldmatrix))) == "lane bank");
+    CHECK(axes(chunk_grids(bf16(16, 64))[1]) == "address byte of the line");
+    CHECK(axes(grid_of(Layout::parse("(2,3,4)"))) == "mode 0 modes 1 to 2");
+    CHECK(axes(grid_of(Layout::parse("3"))) == "mode 0 ");
+    CHECK(axes(grid_of(wgmma_d(Dtype::f32, 8))) == "row column");
+    std::string product;
+    for (const Grid& grid : mma_picture("m64n8k16", Dtype::bf16)) product += axes(grid) + ", ";
+    CHECK(product == "k n, m k, m n, ");
+    const std::string svg = to_svg({grid_of(bf16(16, 64))});
+    CHECK(count(svg, ">mn</text>") == 1);
+    CHECK(count(svg, ">k</text>") == 1);
+    // Chunks are named by their first element.
+    CHECK(chunk_grids(bf16(16, 64))[0].column_names[2] == "16");
+}
+
+TEST_CASE("a legend has the colours that occur") {
+    const auto keys = [](const Picture& picture) {
+        const std::string svg = to_svg(picture);
+        return count(svg, "width=\"11\" height=\"11\"");
+    };
+    CHECK(keys({grid_of(Layout::parse("(2,8):(8,1)"))}) == 2);
+    CHECK(keys({grid_of(Layout::parse("(2,64):(64,1)"))}) == 8);
+    CHECK(keys({overview(bf16(64, 64, Major::k, SwizzleMode::b64))}) == 4);
+    CHECK(keys({conflict_map(bf16(16, 64, Major::k, SwizzleMode::b128), SharedAccess::ldmatrix)}) == 1);
+    CHECK_THAT(to_svg({grid_of(Layout::parse("(2,64):(64,1)"))}),
+               ContainsSubstring(">offsets mod 64</text>"));
+    CHECK_THAT(to_svg({grid_of(Layout::parse("(2,8):(8,1)"))}), ContainsSubstring(">offsets</text>"));
 }

@@ -46,7 +46,7 @@ TEST_CASE("a table that does not fit its line has a line for each entry") {
 
 TEST_CASE("layouts, tiles and fragments are grids that fit the line") {
     CHECK(shown("wg.layout '(4,3):(3,1)'") ==
-          "(4,3):(3,1)\n"
+          "(4,3):(3,1), mode 0 down, mode 1 to the right\n"
           "   0  1  2\n"
           "0  0  1  2\n"
           "1  3  4  5\n"
@@ -60,12 +60,12 @@ TEST_CASE("layouts, tiles and fragments are grids that fit the line") {
     CHECK_THAT(shown("wg.tile { dtype = 'bf16', mn = 128, k = 128, major = 'K', swizzle = '128B' }"),
                ContainsSubstring("\n   8-15  1024  1040 ") && ContainsSubstring("... 16 x 12 of 16 x 16"));
     CHECK_THAT(shown("wg.layout 'Swizzle<3,4,3> o ((64,2),(64,16)):((64,4096),(1,8192))'"),
-               ContainsSubstring("lowest and highest offset of 8x32 coordinates\n") &&
+               ContainsSubstring("lowest and highest offset of 8x32 coordinates, mode 0 down") &&
                    ContainsSubstring(" 32 479   8192 8703 "));
     CHECK_THAT(shown("wg.mma_picture { shape = 'm16n8k8' }"), ContainsSubstring("\n15 28:2 28:3 29:2"));
     CHECK(shown("wg.layout '(65536,65536):(65536,1)'") == "(65536,65536):(65536,1)\n");
     CHECK_THAT(shown("wg.tile { dtype = 'bf16', mn = 64, k = 64, major = 'K', swizzle = '128B' }"),
-               StartsWith("bf16 64x64 K-major swizzle 128B: element offsets\n") &&
+               StartsWith("bf16 64x64 K-major swizzle 128B: element offsets, mn down, k to the right\n") &&
                    ContainsSubstring("\n 1   72   73 "));
 }
 

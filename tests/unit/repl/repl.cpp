@@ -16,7 +16,7 @@ TEST_CASE("an unfinished line goes on, with another prompt; an interrupt drops i
         session({"function f(x)", "  return x + 1", "end", "f(1)", "for i = 1,", "^C", "'after'"});
     CHECK(s.out == "2\nafter\n");
     CHECK(s.err.empty());
-    CHECK(s.prompts == "> >> >> > > >> > > ");
+    CHECK(s.prompts == "[1]> >> >> [2]> [3]> >> [3]> [4]> ");
 }
 
 TEST_CASE("several lines at once are one chunk") {

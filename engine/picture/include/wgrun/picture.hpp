@@ -44,7 +44,8 @@ struct Grid {
         int to_column = 0;
         std::string label;
     };
-    /// What the colours mean. Grids of a picture with the same legend show it once.
+    /// What the colours mean. Grids of a picture with the same legend show it once, with the colours that
+    /// occur in them.
     struct Legend {
         struct Key {
             int colour = 0;
@@ -60,6 +61,8 @@ struct Grid {
     std::string title;
     int rows = 0;
     int columns = 0;
+    std::string row_axis;     ///< what the rows count, such as "mn"; empty: nothing
+    std::string column_axis;  ///< the same of the columns, such as "k"
     std::vector<std::string> row_names;
     std::vector<std::string> column_names;
     std::vector<Cell> cells;  ///< row after row
@@ -85,6 +88,9 @@ struct Grid {
                static_cast<std::size_t>(column);
     }
 };
+
+/// The first rows and columns of a grid, with what lies in them of its frames and arrows.
+Grid corner(const Grid& grid, int rows, int columns);
 
 /// Grids that belong together: side by side in an SVG, one below the other as text, unless their places say
 /// otherwise.
@@ -158,8 +164,10 @@ using MmaOperand = std::variant<Tile, Fragment>;
 /// overviews. Throws ArgumentError if the extents do not match.
 Picture mma_picture(const MmaOperand& a, const MmaOperand& b, const Fragment& d);
 /// The same for one instruction, named as in PTX: m64n16k16 (wgmma with A and B in shared memory) or m16n8k16
-/// (mma.sync), for A and B of this type. Throws ArgumentError for shapes that do not exist.
-Picture mma_picture(std::string_view shape, Dtype dtype);
+/// (mma.sync), for A and B of this type. A and B of wgmma are the first k of K-major tiles whose lines are as
+/// wide as the swizzle, 128 bytes unless given. Throws ArgumentError for shapes that do not exist, and for a
+/// swizzle of mma.sync, whose operands are in registers.
+Picture mma_picture(std::string_view shape, Dtype dtype, std::optional<SwizzleMode> swizzle = {});
 
 /// The colours that a terminal shows: none, those of the 256-colour palette, or any.
 enum class Colours : std::uint8_t { none, indexed, direct };
