@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -61,34 +60,26 @@ class Limits {
             return;
         }
         if (const auto value = greatest(*end); value && *value <= static_cast<double>(most)) return;
-        const std::int64_t room = most - end->constant();
         const Polynomial varying = *end - Polynomial(end->constant());
-        const auto& [monomial, times] = *varying.terms().begin();
-        if (varying.terms().size() == 1 && monomial.size() == 1) {
-            const auto [at, added] = singles_.try_emplace(of_.atoms.text(monomial.front()), room / times);
-            at->second = std::min(at->second, room / times);
-            return;
-        }
         if (of_.atoms.text(varying).size() > longest_text) {
             lines_.insert(line);
             return;
         }
-        // Those that another one is never less than are left out.
-        const auto covers = [&](const Sum& one, const Sum& other) {
-            const auto more = of_.atoms.least(one.number - other.number);
-            return one.room <= other.room && more && *more >= 0;
-        };
-        const Sum sum{varying, room};
-        if (std::ranges::any_of(sums_, [&](const Sum& other) { return covers(other, sum); })) return;
-        std::erase_if(sums_, [&](const Sum& other) { return covers(sum, other); });
+        // Those that another one implies are left out.
+        const Sum sum{varying, most - end->constant()};
+        if (std::ranges::any_of(sums_, [&](const Sum& other) { return implies(other, sum); })) return;
+        std::erase_if(sums_, [&](const Sum& other) { return implies(sum, other); });
         sums_.push_back(sum);
     }
 
     std::vector<std::string> texts() const {
         std::vector<std::string> out;
-        for (const auto& [name, most] : singles_) out.push_back(fmt::format("{} <= {}", name, most));
-        for (const Sum& sum : sums_)
-            out.push_back(fmt::format("{} <= {}", of_.atoms.text(sum.number), power(sum.room)));
+        for (const Sum& sum : sums_) {
+            const std::int64_t times =
+                sum.number.terms().size() == 1 ? sum.number.terms().begin()->second : 1;
+            out.push_back(
+                fmt::format("{} <= {}", of_.atoms.text(sum.number.over(times)), power(sum.room / times)));
+        }
         if (!lines_.empty())
             out.push_back(fmt::format("no number of line{} {} wraps around", lines_.size() > 1 ? "s" : "",
                                       fmt::join(lines_, ", ")));
@@ -100,6 +91,29 @@ class Limits {
         Polynomial number;  ///< without a constant
         std::int64_t room;  ///< it is no more
     };
+
+    /// Whether each term of `other` that adds to it is a part of one of `sum`: numbers of a launch are at
+    /// least 1.
+    static bool implies(const Sum& sum, const Sum& other) {
+        std::int64_t difference = 0;  // at least
+        auto left = sum.number.terms();
+        for (const auto& [monomial, times] : other.number.terms()) {
+            if (times < 0) continue;
+            const auto larger = std::ranges::find_if(left, [&](const auto& term) {
+                return term.second >= times && std::ranges::includes(term.first, monomial);
+            });
+            if (larger == left.end()) return false;
+            difference += larger->second - times;
+            left.erase(larger);
+        }
+        for (const auto& [monomial, times] : left) {
+            if (times < 0) return false;
+            difference += times;
+        }
+        for (const auto& [monomial, times] : other.number.terms())
+            if (times < 0) difference -= times;
+        return difference >= sum.room - other.room;
+    }
 
     void use(const Polynomial& number) {
         for (const Atom atom : number.atoms()) {
@@ -164,7 +178,6 @@ class Limits {
 
     Accesses& of_;
     std::set<Atom> used_;  ///< by accesses and their conditions
-    std::map<std::string, std::int64_t> singles_;
     std::vector<Sum> sums_;
     std::set<int> lines_;
 };
