@@ -65,7 +65,7 @@ KeptKernel undecided(std::string name, Where where, std::string reason, std::str
 }
 
 KeptKernel kept_of_entry(const ptx::Module& module, const ptx::Function& entry, const sass::Listing& listing,
-                         const std::vector<int>& starts) {
+                         const std::vector<int>& starts, bool performance) {
     ptx::LaunchFacts facts;
     facts.whole = true;
     const ptx::Lowered lowered = ptx::lower(module, entry, facts);
@@ -82,6 +82,7 @@ KeptKernel kept_of_entry(const ptx::Module& module, const ptx::Function& entry, 
         return undecided(lowered.name, lowered.where, "the machine code does not name lines of the PTX",
                          "ptxas -lineinfo");
     sass::Context known;
+    known.performance = performance;
     known.ignores_setmaxnreg = static_cast<bool>(lowered.unknown.setmaxnreg) || lowered.unknown.registers;
     sass::Kept kept = sass::compare_with_program(function, lowered.program, known);
     const auto about_registers = [](const Diagnostic& finding) {
@@ -129,13 +130,13 @@ bool has_machine_code_alone(const std::string& path) {
 bool carries_machine_code(const std::string& path) { return gpu::is_binary(path) && !gpu::is_cubin(path); }
 
 std::vector<KeptKernel> kept_of_text(const std::string& file, std::string text, const sass::Listing& listing,
-                                     const std::vector<int>& starts) {
+                                     const std::vector<int>& starts, bool performance) {
     const ptx::Parsed parsed = ptx::parse(file, std::move(text));
     if (!parsed.errors.empty()) throw CheckError(parsed.errors);
     std::vector<KeptKernel> out;
     for (const ptx::Function& function : parsed.module.functions)
         if (function.entry && function.body)
-            out.push_back(kept_of_entry(parsed.module, function, listing, starts));
+            out.push_back(kept_of_entry(parsed.module, function, listing, starts, performance));
     return out;
 }
 

@@ -41,8 +41,9 @@ bool carries_machine_code(const std::string& path);
 /// An entry without machine code, or machine code without line information, leaves its verdict undecided.
 /// Throws CheckError for a text that is no PTX. Thread-safe.
 /// `starts`, of PTX that a binary carries: the lines before its modules, which machine code does not count.
+/// `performance`: also finds what is slower than necessary.
 std::vector<KeptKernel> kept_of_text(const std::string& file, std::string text, const sass::Listing& listing,
-                                     const std::vector<int>& starts = {});
+                                     const std::vector<int>& starts = {}, bool performance = false);
 
 /// The number of the line before each module in the PTX of a binary, as ptx_from() returns it: there the text
 /// begins from which the binary was made. Throws as that does.

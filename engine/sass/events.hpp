@@ -119,6 +119,10 @@ struct Done {
 /// line: others are there for other reasons, and do no harm.
 Done done_by(const Function& function, const Graph& graph, const Asked& asked);
 
+/// Whether a product only commits a group: one without products is committed by a product of its own that
+/// writes no register; without optimisation each group is, by one of no use.
+bool only_commits(const Instruction& product, const Asked& asked);
+
 /// Nodes of a finer graph, of which some are events, made a graph of these alone.
 struct Fine {
     static constexpr std::uint32_t none = UINT32_MAX;

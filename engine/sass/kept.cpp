@@ -339,8 +339,12 @@ Kept compare_with_program(const Function& function, const Program& program, cons
         if (function.instructions[at].record->does == Does::product) out.product_lines.push_back(lines[at]);
     check_registers(function, graph, lines, report);
     order.check();
+    // What is lost or moved makes other values, too.
+    if (out.findings.empty() && out.gaps.empty())
+        check_values(function, graph, program, asked, lines, report);
     check_serialised(function, graph, asked, lines, report);
     check_spills(function, graph, asked, report);
+    if (known.performance) check_scoreboards(function, graph, lines, report);
     return out;
 }
 

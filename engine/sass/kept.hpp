@@ -18,6 +18,7 @@ struct Context {
     std::string broken;
     /// ptxas leaves out every setmaxnreg, since nothing says how many registers a thread begins with (C7508).
     bool ignores_setmaxnreg = false;
+    bool performance = false;  ///< also say what is slower than necessary
 };
 
 struct Kept {

@@ -45,7 +45,13 @@ void check_accesses(const Function& function, const Asked& asked, const Done& do
 /// Whether machine code has something that this guard of the program decides: then the assembler has not
 /// found that it never holds.
 bool holds_somewhere(const Asked& asked, const Done& done, const Inclusion& found, std::uint64_t guard);
-/// Spills: WG-SASS-09.
+/// Spills: WG-SASS-09. Those outside of loops where what is slow is asked for.
 void check_spills(const Function& function, const Graph& graph, const Asked& asked, Report& report);
+/// Values, as far as single threads show them: WG-SASS-11.
+void check_values(const Function& function, const Graph& graph, const Program& program, const Asked& asked,
+                  const std::vector<int>& line_of, Report& report);
+/// What waits for what in the main loops: WG-SASS-10.
+void check_scoreboards(const Function& function, const Graph& graph, const std::vector<int>& line_of,
+                       Report& report);
 
 }  // namespace wgrun::sass
