@@ -96,9 +96,9 @@ void KeptCode::add_verdict(const std::string& kernel, std::vector<Verdict>& verd
 std::string KeptCode::text() const {
     std::string out;
     for (const KeptKernel& kernel : kernels_)
-        out += fmt::format("{}: {} of machine code, {}, {} compared\n", printable(kernel.kernel),
+        out += fmt::format("{}: {} of machine code, {}, {} and {} compared\n", printable(kernel.kernel),
                            count_of(kernel.instructions, "instruction"), count_of(kernel.products, "product"),
-                           count_of(kernel.compared, "operation"));
+                           count_of(kernel.compared, "operation"), count_of(kernel.values, "value"));
     return out;
 }
 
@@ -112,6 +112,7 @@ void KeptCode::add_to(nlohmann::ordered_json& json) const {
                         {"instructions", kernel.instructions},
                         {"products", kernel.products},
                         {"compared", kernel.compared},
+                        {"values", kernel.values},
                         {"verdict", to_string(kernel.verdict.kind)}});
 }
 

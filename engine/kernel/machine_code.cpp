@@ -48,7 +48,7 @@ bool has_lines(const sass::Function& function) {
 
 KeptKernel judged(std::string name, Where where, const sass::Function& function, sass::Kept kept) {
     KeptKernel out{
-        std::move(name), where, function.instructions.size(), kept.products, kept.events, {}, {}, {}};
+        std::move(name), where, function.instructions.size(), kept.products, kept.events, kept.values, {}, {}, {}};
     for (const int line : kept.product_lines) out.places.push_back({where.file, line});
     out.verdict = verdict(Property::kept, kept.findings, kept.gaps, "all launches");
     out.findings = std::move(kept.findings);

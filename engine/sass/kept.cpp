@@ -341,7 +341,7 @@ Kept compare_with_program(const Function& function, const Program& program, cons
     order.check();
     // What is lost or moved makes other values, too.
     if (out.findings.empty() && out.gaps.empty())
-        check_values(function, graph, program, asked, lines, report);
+        out.values = check_values(function, graph, program, asked, report);
     check_serialised(function, graph, asked, lines, report);
     check_spills(function, graph, asked, report);
     if (known.performance) check_scoreboards(function, graph, lines, report);

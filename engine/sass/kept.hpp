@@ -28,6 +28,7 @@ struct Kept {
         product_lines;  ///< of the PTX, by product of the machine code in the order of its text; 0: unknown
     std::size_t products = 0;  ///< of the machine code, those that can be reached
     std::size_t events = 0;    ///< that were compared, of the machine code
+    std::size_t values = 0;    ///< addresses and numbers of single threads that were compared
 };
 
 /// Holds machine code against the program that it was made of, which was read from PTX: the lines of its

@@ -362,7 +362,8 @@ class MachineThread {
             if (shape.fragment.count == 0) a = file_.wide(true, first);
             if (first + 3 < uniform_count) b = file_.wide(true, first + 2);
         }
-        Known64 scale{shape.reads_accumulators ? 1U : 0U, true};
+        // Of accumulators that are 0 an assembler may leave out the sum.
+        Known64 scale{1, shape.reads_accumulators};
         if (shape.reads_accumulators)
             for (const Source& operand : decoded(at_).operands)
                 if (operand.kind == Kind::predicate) {

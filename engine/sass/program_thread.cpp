@@ -203,17 +203,15 @@ class ProgramThread final : public isa::Machine {
         const Param& param = program_.params()[static_cast<std::size_t>(index)];
         if (param.variable) known_ = false;
         std::uint64_t out = 0;
-        const auto from = static_cast<std::size_t>(program_.param_offset(index));
-        std::memcpy(&out, drawn_.params.data() + from,
+        std::memcpy(&out, drawn_.params.data() + drawn_.places[static_cast<std::size_t>(index)],
                     static_cast<std::size_t>(std::min<std::int64_t>(param.bytes(), 8)));
         return out;
     }
     std::uint64_t param_address(int index) override {
-        return isa::param_base + static_cast<std::uint64_t>(program_.param_offset(index));
+        return isa::param_base + drawn_.places[static_cast<std::size_t>(index)];
     }
     std::uint32_t shared_address(int buffer) override {
-        return static_cast<std::uint32_t>(sm_90a.shared_base) +
-               static_cast<std::uint32_t>(program_.shared()[static_cast<std::size_t>(buffer)].offset);
+        return drawn_.buffers[static_cast<std::size_t>(buffer)];
     }
 
     void load(isa::Space space, const isa::Addresses& address, int bytes, void* data, int stride) override {

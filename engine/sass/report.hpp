@@ -47,9 +47,9 @@ void check_accesses(const Function& function, const Asked& asked, const Done& do
 bool holds_somewhere(const Asked& asked, const Done& done, const Inclusion& found, std::uint64_t guard);
 /// Spills: WG-SASS-09. Those outside of loops where what is slow is asked for.
 void check_spills(const Function& function, const Graph& graph, const Asked& asked, Report& report);
-/// Values, as far as single threads show them: WG-SASS-11.
-void check_values(const Function& function, const Graph& graph, const Program& program, const Asked& asked,
-                  const std::vector<int>& line_of, Report& report);
+/// Values, as far as single threads show them: WG-SASS-11. Returns how many were compared.
+std::size_t check_values(const Function& function, const Graph& graph, const Program& program,
+                         const Asked& asked, Report& report);
 /// What waits for what in the main loops: WG-SASS-10.
 void check_scoreboards(const Function& function, const Graph& graph, const std::vector<int>& line_of,
                        Report& report);

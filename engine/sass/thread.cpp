@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "isa/generic.hpp"
+
 namespace wgrun::sass {
 namespace {
 
@@ -39,7 +41,8 @@ void put(std::vector<std::uint8_t>& bytes, std::size_t at, std::uint64_t value, 
 
 }  // namespace
 
-Drawn draw(const Program& program, std::uint64_t seed, std::uint32_t thread) {
+Drawn draw(const Program& program, std::uint64_t seed, std::uint32_t thread,
+           const std::vector<std::size_t>& order) {
     Random random(seed);
     Drawn out;
     out.seed = random.next();
@@ -55,12 +58,21 @@ Drawn draw(const Program& program, std::uint64_t seed, std::uint32_t thread) {
     along(cluster.x, out.grid.x, out.cta.x);
     along(cluster.y, out.grid.y, out.cta.y);
     along(cluster.z, out.grid.z, out.cta.z);
-    const int count = static_cast<int>(program.params().size());
-    out.params.resize(static_cast<std::size_t>(program.param_offset(count)));
-    for (int i = 0; i < count; ++i) {
-        const Param& param = program.params()[static_cast<std::size_t>(i)];
-        const auto at = static_cast<std::size_t>(program.param_offset(i));
-        const auto bytes = static_cast<std::size_t>(param.bytes());
+    std::int64_t next = sm_90a.shared_base;
+    out.buffers.resize(order.size());
+    for (const std::size_t i : order) {
+        const SharedBuffer& buffer = program.shared()[i];
+        next = (next + buffer.align - 1) / buffer.align * buffer.align;
+        out.buffers[i] = static_cast<std::uint32_t>(next);
+        next += buffer.bytes;
+    }
+    for (const Param& param : program.params()) {
+        const auto bytes = static_cast<std::size_t>(param.bytes()),
+                   align = static_cast<std::size_t>(param.align());
+        const std::size_t place = isa::param_base + out.params.size();
+        const std::size_t at = (place + align - 1) / align * align - isa::param_base;
+        out.places.push_back(at);
+        out.params.resize(at + bytes);
         if (param.structure == 0 && bytes == 8)
             put(out.params, at, (random.next() & 0x7FFFFFFFFF00), 8);
         else
@@ -90,7 +102,7 @@ void Contents::store(std::uint64_t address, int bytes, Known64 value, int line, 
     for (int i = 0; i < bytes; ++i)
         stored_.insert_or_assign(
             address + static_cast<std::uint64_t>(i),
-            Byte{static_cast<std::uint8_t>(value.bits >> (8 * i)), value.known, line, number});
+            Byte{static_cast<std::uint8_t>(i < 8 ? value.bits >> (8 * i) : 0), value.known, line, number});
 }
 
 }  // namespace wgrun::sass

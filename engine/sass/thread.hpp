@@ -30,12 +30,16 @@ struct Drawn {
     std::uint64_t seed = 0;
     Dim3 grid, block, cta;
     std::uint32_t thread = 0;          ///< of the CTA
-    std::vector<std::uint8_t> params;  ///< the parameter space
+    std::vector<std::uint8_t> params;  ///< the parameter space, from isa::param_base on
+    /// By parameter: where it begins there. Its alignment is that of the place in the bank of constants.
+    std::vector<std::size_t> places;
+    std::vector<std::uint32_t> buffers;  ///< by buffer of shared memory: its address
     std::uint32_t lane() const { return thread % 32; }
     Dim3 place() const { return {thread % block.x, thread / block.x % block.y, thread / block.x / block.y}; }
 };
-/// Pointers are multiples of 256, other numbers are small.
-Drawn draw(const Program& program, std::uint64_t seed, std::uint32_t thread);
+/// Pointers are multiples of 256, other numbers are small. order: of the buffers in shared memory.
+Drawn draw(const Program& program, std::uint64_t seed, std::uint32_t thread,
+           const std::vector<std::size_t>& order);
 
 /// Memory of one space: what is drawn, and what the thread has stored.
 class Contents {
