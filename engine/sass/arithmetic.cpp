@@ -382,6 +382,11 @@ bool Computation::run() {
     if (first_ >= operands_.size()) return false;
     if (is("MOV") || is("MOV32I")) return result(word(0)), true;
     if (is("IADD3")) return has("64") ? add_wide() : add(), true;
+    if (is("VIADD") && has("16x2")) {
+        const Word a = word(0), b = word(1);
+        const std::uint32_t low = (a.bits + b.bits) & 0xFFFF, high = (a.bits >> 16) + (b.bits >> 16);
+        return result(a.known && b.known, high << 16 | low), true;
+    }
     if (is("IADD") || is("VIADD")) return add(), true;
     if (is("IMAD")) return multiply(), true;
     if (is("SHF")) return shift(), true;

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -74,8 +74,8 @@ class Values {
             differences.push_back({line, at, fmt::format("{}, for {}", what, thread_), of_shared});
     }
     std::string name(Place at) const {
-        return fmt::format("0x{:x} `{}`", function_.instructions[at].address,
-                           function_.instructions[at].text);
+        return fmt::format("0x{:x} `{}`", function_.get().instructions[at].address,
+                           function_.get().instructions[at].text);
     }
 
     /// What both have stored. What ended early has stored less.
@@ -126,7 +126,8 @@ class Values {
         Sequences out;
         for (const Deed& deed : of.deeds) {
             const bool product = deed.does == Does::product;
-            if (product && machine && only_commits(function_.instructions[deed.number], asked_)) continue;
+            if (product && machine && only_commits(function_.get().instructions[deed.number], asked_.get()))
+                continue;
             out[{deed.does, product ? 0 : deed.line}].push_back(&deed);
         }
         return out;
@@ -134,6 +135,12 @@ class Values {
 
     void compare_deeds(const Behaviour& program, const Behaviour& machine) {
         const Sequences asked = sequences(program, false), is = sequences(machine, true);
+        if (program.complete && machine.complete)
+            for (const auto& [key, deeds] : asked)
+                if (counts(key.first) && !is.contains(key))
+                    add(key.second, at_line(key.second), false,
+                        fmt::format("the machine code does not come to the {} of the program",
+                                    name_of(key.first)));
         for (const auto& [key, deeds] : is) {
             const auto found = asked.find(key);
             if (found == asked.end()) continue;
@@ -166,14 +173,14 @@ class Values {
     }
 
     Place at_line(int line) const {
-        const auto found = std::ranges::find(function_.instructions, line, &Instruction::line);
-        return found == function_.instructions.end()
+        const auto found = std::ranges::find(function_.get().instructions, line, &Instruction::line);
+        return found == function_.get().instructions.end()
                    ? 0
-                   : static_cast<Place>(found - function_.instructions.begin());
+                   : static_cast<Place>(found - function_.get().instructions.begin());
     }
 
-    const Function& function_;
-    const Asked& asked_;
+    std::reference_wrapper<const Function> function_;
+    std::reference_wrapper<const Asked> asked_;
     std::string thread_;
     std::set<int> told_;
 };
@@ -188,28 +195,32 @@ std::set<std::uint32_t> some_threads(const Program& program) {
 
 std::size_t check_values(const Function& function, const Graph& graph, const Program& program,
                          const Asked& asked, Report& report) {
-    constexpr std::uint64_t launches = 2;
+    constexpr std::uint64_t launches = 3;
     constexpr std::size_t most_permuted = 4;  // buffers
-    std::vector<std::size_t> order(program.shared().size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::optional<Values> best;
-    // In which order ptxas places buffers, the text does not say.
-    do {
+    const auto with = [&](const std::vector<std::size_t>& order) {
         Values values(function, asked);
         for (std::uint64_t seed = 1; seed <= launches; ++seed)
             for (const std::uint32_t thread : some_threads(program)) {
                 const Drawn drawn = draw(program, seed, thread, order);
                 values.compare(drawn, behaviour_of(program, drawn), behaviour_of(function, graph, drawn));
             }
-        if (!best || values.differences.size() < best->differences.size()) best.emplace(std::move(values));
-    } while (!best->differences.empty() && order.size() <= most_permuted &&
-             std::ranges::next_permutation(order).found);
-    for (const Difference& one : best->differences)
-        if (one.of_shared && order.size() > 1)
+        return values;
+    };
+    Values best = with({});
+    const bool placed = report.known().one_shared_variable || program.shared().size() < 2;
+    std::vector<std::size_t> order(program.shared().size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (!placed && order.size() <= most_permuted) do {
+            if (best.differences.empty()) break;
+            Values values = with(order);
+            if (values.differences.size() < best.differences.size()) best = std::move(values);
+        } while (std::ranges::next_permutation(order).found);
+    for (const Difference& one : best.differences)
+        if (one.of_shared && !placed)
             report.open(one.line, "where ptxas places the variables of shared memory is not known");
         else
             report.add(rules::WG_SASS_11, one.line, one.at, one.what);
-    return best->compared;
+    return best.compared;
 }
 
 }  // namespace wgrun::sass

@@ -74,6 +74,7 @@ class Order {
         check_waits();
         check_bytes();
         check_proxy_fences();
+        check_views();
         check_accesses(function_, asked_, done_, found_, report_);
     }
 
@@ -166,7 +167,8 @@ class Order {
                              fmt::format("the machine code has no {} of line {}, whose accumulators "
                                          "nothing reads",
                                          name_of(event.does), event.line));
-            else if (event.guard_may_fail && !holds_somewhere(asked_, done_, found_, event.guard))
+            else if ((event.guard_may_fail || event.guard_decides_branches) &&
+                     !holds_somewhere(asked_, done_, found_, event.guard))
                 report_.open(event.line,
                              fmt::format("the machine code has no {} of line {}: whether its guard "
                                          "ever holds is not known",
@@ -235,6 +237,18 @@ class Order {
         return std::ranges::any_of(asked_.graph.events, [line](const Event& event) {
             return event.does == Does::proxy_fence && event.line == line && event.arguments[0] == Event::any;
         });
+    }
+
+    /// A fence of the view of global memory alone takes the place of none of shared memory.
+    void check_views() {
+        for (Place at = 0; at < function_.instructions.size(); ++at) {
+            const Instruction& one = function_.instructions[at];
+            if (!graph_.reachable(at) || one.never() || one.record->does != Does::proxy_fence) continue;
+            if (one.has("G") && needs_barrier(one.line))
+                report_.add(rules::WG_SASS_05, one.line, at,
+                            fmt::format("{} orders global memory alone, the {} of the program shared memory",
+                                        report_.name(at), name_of(Does::proxy_fence)));
+        }
     }
 
     /// A proxy fence is a memory barrier and a fence of the view that the copy engine has.
@@ -337,10 +351,10 @@ Kept compare_with_program(const Function& function, const Program& program, cons
     const std::vector<int> lines = order.lines();
     for (Place at = 0; at < function.instructions.size(); ++at)
         if (function.instructions[at].record->does == Does::product) out.product_lines.push_back(lines[at]);
-    check_registers(function, graph, lines, report);
+    check_registers(function, graph, &asked, lines, report);
     order.check();
     // What is lost or moved makes other values, too.
-    if (out.findings.empty() && out.gaps.empty())
+    if (out.findings.empty() && asked.shared_line == 0)
         out.values = check_values(function, graph, program, asked, report);
     check_serialised(function, graph, asked, lines, report);
     check_spills(function, graph, asked, report);
@@ -358,7 +372,7 @@ Kept check_alone(const Function& function, Where where) {
         lines.push_back(0);
         out.products += graph.reachable(at) && function.instructions[at].record->does == Does::product;
     }
-    check_registers(function, graph, lines, report);
+    check_registers(function, graph, nullptr, lines, report);
     return out;
 }
 

@@ -18,6 +18,9 @@ struct Context {
     std::string broken;
     /// ptxas leaves out every setmaxnreg, since nothing says how many registers a thread begins with (C7508).
     bool ignores_setmaxnreg = false;
+    /// The text has one variable in shared memory: all of it is where that begins. In which order an
+    /// assembler places several, no text says.
+    bool one_shared_variable = false;
     bool performance = false;  ///< also say what is slower than necessary
 };
 

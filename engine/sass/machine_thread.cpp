@@ -224,8 +224,8 @@ class MachineThread {
     /// What is no arithmetic.
     bool other(const Instruction& one, const Decoded& is) {
         const std::string_view name = is.name;
-        if (name == "S2R" || name == "S2UR") {
-            const auto value = one.operands.size() > 1 ? special(one.operands[1], drawn_) : std::nullopt;
+        if ((name == "S2R" || name == "S2UR") && is.operands.size() > 1) {
+            const auto value = special(one.operands[1], drawn_);
             file_.set(is.uniform, is.operands[0].index, Word{value.value_or(0), value.has_value()});
             return true;
         }
@@ -275,7 +275,7 @@ class MachineThread {
     /// "P2R R54, PR, RZ, 0x40", "R2P PR, R54, 0x40"
     bool predicates_as_bits(const Instruction& one, const Decoded& is) {
         const bool reads = is.name == "P2R";
-        if (is.operands.back().kind != Kind::number || is.operands.size() < 3) return false;
+        if (is.operands.size() < 3 || is.operands.back().kind != Kind::number) return false;
         const auto mask = static_cast<std::uint32_t>(is.operands.back().number);
         const std::size_t from = reads ? 2 : 1;
         if (reads && (is.operands.size() != 4 || one.has("B1") || one.has("B2") || one.has("B3")))
@@ -385,19 +385,13 @@ class MachineThread {
         if (one.has("RED")) forget(one);
     }
 
-    /// Uniform registers have the places of a copy of a tensor's box: in shared memory, the mbarrier, and the
-    /// coordinates.
+    /// Of a copy of a tensor's box a uniform register has the place in shared memory.
     void bulk_copy(const Instruction& one, const Decoded& is) {
         std::vector<Known64> values;
-        const Source* block =
-            bracket(is, one.record->does == Does::bulk_load || one.mnemonic.starts_with("UBLKCP") ? 0 : 0);
+        const Source* block = bracket(is);
         if (one.mnemonic.starts_with("UTMA") && block != nullptr && block->terms.size() == 1) {
-            const auto add = [&](int offset, std::uint64_t mask) {
-                const int index = block->terms[0].index + offset;
-                const Word word = index < uniform_count ? file_.reg(true, index) : Word{};
-                values.push_back({word.bits & mask, word.known});
-            };
-            add(0, window);
+            const Word word = file_.reg(block->terms[0].uniform, block->terms[0].index);
+            values.push_back({word.bits & window, word.known});
         }
         note(one.record->does, std::move(values));
     }

@@ -226,6 +226,7 @@ class ProgramEvents {
             access.block = block_;
             access.guard = guard_of(step);
             access.guard_may_fail = guard_may_fail(step);
+            access.guard_decides_branches = step.guard && values_.decides_branches(step.guard);
             if (access.does == Does::load) access.used = all_read(step);
             out_.accesses.push_back(access);
             access_nodes_.push_back({at});
@@ -290,6 +291,7 @@ class ProgramEvents {
         event.guarded = static_cast<bool>(step.guard);
         event.guard = guard_of(step);
         event.guard_may_fail = guard_may_fail(step);
+        event.guard_decides_branches = step.guard && values_.decides_branches(step.guard);
         return event;
     }
 

@@ -33,9 +33,10 @@ class Report {
     const Context& known_;
 };
 
-/// Registers of products: WG-SASS-01, -08. line_of: the line of the PTX of a product.
-void check_registers(const Function& function, const Graph& graph, const std::vector<int>& line_of,
-                     Report& report);
+/// Registers of products: WG-SASS-01, -08. asked: null where there is no program. line_of: the line of the
+/// PTX of a product.
+void check_registers(const Function& function, const Graph& graph, const Asked* asked,
+                     const std::vector<int>& line_of, Report& report);
 /// Waits that the program does not ask for: WG-SASS-04.
 void check_serialised(const Function& function, const Graph& graph, const Asked& asked,
                       const std::vector<int>& line_of, Report& report);

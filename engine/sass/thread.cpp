@@ -25,8 +25,10 @@ class Random {
     std::uint64_t state_;
 };
 
-/// Sizes, strides and counts: small ones, so that loops end, and some that are no powers of two.
-std::uint32_t small(Random& random) {
+/// Sizes, strides and counts: small ones, so that loops end, and some that are no powers of two; or large
+/// ones, so that tiles are whole.
+std::uint32_t size(Random& random, bool large) {
+    if (large) return 256 * (1 + random.below(16));
     switch (random.below(3)) {
         case 0: return random.below(5);
         case 1: return 1 + random.below(64);
@@ -59,13 +61,15 @@ Drawn draw(const Program& program, std::uint64_t seed, std::uint32_t thread,
     along(cluster.y, out.grid.y, out.cta.y);
     along(cluster.z, out.grid.z, out.cta.z);
     std::int64_t next = sm_90a.shared_base;
-    out.buffers.resize(order.size());
+    for (const SharedBuffer& buffer : program.shared())
+        out.buffers.push_back(static_cast<std::uint32_t>(next + buffer.offset));
     for (const std::size_t i : order) {
         const SharedBuffer& buffer = program.shared()[i];
         next = (next + buffer.align - 1) / buffer.align * buffer.align;
         out.buffers[i] = static_cast<std::uint32_t>(next);
         next += buffer.bytes;
     }
+    const bool large = random.below(2) == 0;
     for (const Param& param : program.params()) {
         const auto bytes = static_cast<std::size_t>(param.bytes()),
                    align = static_cast<std::size_t>(param.align());
@@ -77,7 +81,7 @@ Drawn draw(const Program& program, std::uint64_t seed, std::uint32_t thread,
             put(out.params, at, (random.next() & 0x7FFFFFFFFF00), 8);
         else
             for (std::size_t part = 0; part < bytes; part += 4)
-                put(out.params, at + part, small(random), std::min<std::size_t>(4, bytes - part));
+                put(out.params, at + part, size(random, large), std::min<std::size_t>(4, bytes - part));
     }
     return out;
 }

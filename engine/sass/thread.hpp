@@ -37,7 +37,8 @@ struct Drawn {
     std::uint32_t lane() const { return thread % 32; }
     Dim3 place() const { return {thread % block.x, thread / block.x % block.y, thread / block.x / block.y}; }
 };
-/// Pointers are multiples of 256, other numbers are small. order: of the buffers in shared memory.
+/// Pointers are multiples of 256, other numbers are small, or large and multiples of 64. order: of the
+/// buffers in shared memory, where they do not lie as the program says.
 Drawn draw(const Program& program, std::uint64_t seed, std::uint32_t thread,
            const std::vector<std::size_t>& order);
 

@@ -26,7 +26,7 @@ std::string ptx_of(const std::vector<std::string>& statements) {
 .reqntid 128, 1, 1
 {
 .shared .align 128 .b8 tile[8192];
-.reg .b64 %p, %d<2>; .reg .b32 %n, %t, %s, %r; .reg .pred %q, %v<4>; .reg .f32 %f<4>;
+.reg .b64 %p, %d<2>; .reg .b32 %n, %t, %s, %r, %u; .reg .pred %q, %v<4>; .reg .f32 %f<4>;
 mov.u32 %s, tile; mov.b64 %d0, 0x4000004000010000; mov.b64 %d1, 0x4000004000010100;
 ld.param.u64 %p, [p];
 ld.param.u32 %n, [n]; mov.u32 %t, %tid.x; setp.ge.u32 %q, %t, 128;
@@ -44,6 +44,10 @@ KeptKernel kept(const std::vector<std::string>& statements, const Code& code) {
         text += fmt::format("//## File \".nv_debug_ptx_txt\", line {}\n", number);
     };
     for (const auto& [statement, instruction] : code) {
+        if (instruction.starts_with(":")) {
+            text += instruction.substr(1) + ":\n";
+            continue;
+        }
         line(first + statement);
         text += fmt::format("/*0000*/ {};\n", instruction);
     }
@@ -74,6 +78,12 @@ TEST_CASE("a fence of the proxies of global memory takes no memory barrier") {
              {{0, "@!PT MEMBAR.ALL.CTA"}, {0, "FENCE.VIEW.ASYNC.S"}, {1, "BAR.SYNC.DEFER_BLOCKING 0x0"}}) ==
           refuted);
     CHECK(of(".global", {{1, "BAR.SYNC.DEFER_BLOCKING 0x0"}}) == refuted);
+    // The view of global memory takes the place of no other.
+    for (const std::string space : {".shared::cta", ""})
+        for (const std::string view : {".S", ".G"})
+            CHECK(of(space, {{0, "MEMBAR.ALL.CTA"},
+                             {0, "FENCE.VIEW.ASYNC" + view},
+                             {1, "BAR.SYNC.DEFER_BLOCKING 0x0"}}) == (view == ".S" ? proved : refuted));
 }
 
 TEST_CASE("statements of one line are not told apart") {
@@ -101,6 +111,25 @@ TEST_CASE("groups without products") {
     };
     CHECK(of(made) == proved);
     CHECK(of(empty_group) == refuted);
+}
+
+TEST_CASE("groups without products in a loop, without optimisation") {
+    // Each is committed by a product of no use, whose registers get values again in the next turn.
+    const std::vector<std::string> program{
+        "again:",         commit, commit, "wgmma.wait_group.sync.aligned 1;", "setp.ne.u32 %q, %n, 0;",
+        "@%q bra again;", wait};
+    const std::string use = "HGMMA.64x8x16.F16 R24, gdesc[UR4], R24, !UPT, gsb0";
+    const KeptKernel loop = kept(program, {{0, ":.L_a"},
+                                           {1, "MOV R24, RZ"},
+                                           {1, use},
+                                           {2, "MOV R24, RZ"},
+                                           {2, use},
+                                           {3, "WARPGROUP.DEPBAR.LE gsb0, 0x1"},
+                                           {4, "ISETP.NE.U32.AND P0, PT, R2, RZ, PT"},
+                                           {5, "@P0 BRA `(.L_a)"},
+                                           {6, "WARPGROUP.DEPBAR.LE gsb0, 0x0"}});
+    INFO(loop.verdict.reason);
+    CHECK(loop.verdict.kind == proved);
 }
 
 TEST_CASE("a product whose accumulators nothing reads may go") {
@@ -167,6 +196,76 @@ TEST_CASE("stores that are merged, and stores that are overwritten") {
     CHECK(verdict({a, "bar.sync 0;", a}, {barrier, {2, "STS [UR4], R2"}}) == refuted);
     CHECK(verdict({a, "bar.sync 0;", b}, {barrier, {2, "STS.64 [UR4], R2"}}) == refuted);
     CHECK(verdict({"st.global.u32 [%p], %t;", b}, {{1, "STS.64 [UR4], R2"}}) == refuted);
+}
+
+TEST_CASE("an address that is computed twice, and stores of two blocks that become one") {
+    const std::string once = "add.u32 %r, %s, %t;", again = "add.u32 %u, %s, %t;";
+    CHECK(verdict({once, again, "st.shared.u32 [%r], %n;", "st.shared.u32 [%u], %t;"},
+                  {{3, "STS [R4], R2"}}) == undecided);
+    CHECK(verdict({once, "add.u32 %u, %s, %n;", "st.shared.u32 [%r], %n;", "st.shared.u32 [%u], %t;"},
+                  {{3, "STS [R4], R2"}}) == refuted);
+    const std::vector<std::string> arms{"setp.lt.u32 %v0, %t, %n;",
+                                        "@%v0 bra other;",
+                                        "st.shared.u32 [%s], %n;",
+                                        "bra join;",
+                                        "other:",
+                                        "st.shared.u32 [%s], %t;",
+                                        "join:",
+                                        "bar.sync 0;"};
+    const std::pair<int, std::string> barrier{7, "BAR.SYNC.DEFER_BLOCKING 0x0"};
+    CHECK(verdict(arms, {{5, "STS [R4], R2"}, barrier}) == undecided);
+    CHECK(verdict(arms, {barrier}) != proved);
+    std::vector<std::string> apart = arms;
+    apart[2] = "st.shared.u32 [%s+64], %n;";
+    CHECK(verdict(apart, {{2, "@P0 STS [R4], R2"}, barrier}) != proved);
+}
+
+TEST_CASE("a guard that a branch before it contradicts") {
+    const std::vector<std::string> nested{"setp.lt.u32 %v0, %n, 5;", "setp.ge.u32 %v1, %n, 5;",
+                                          "@!%v0 bra past;",         "@%v1 st.shared.u32 [%s], %t;",
+                                          "@%v1 bar.sync 3;",        "past:",
+                                          "st.global.u32 [%p], 1;"};
+    const std::pair<int, std::string> store{6, "STG.E desc[UR4][R2.64], R5"};
+    CHECK(verdict(nested, {store}) == undecided);
+}
+
+TEST_CASE("values of single threads") {
+    // "ld.param.u64 %p" is a line before the statements.
+    const std::vector<std::string> program{"mul.wide.u32 %d1, %t, 4;", "add.u64 %d1, %p, %d1;",
+                                           "st.global.u32 [%d1+8], %n;"};
+    const auto of = [&](const std::string& scale, const std::string& store,
+                        const std::string& before = "NOP") {
+        return verdict(program, {{-2, "S2R R4, SR_TID.X"},
+                                 {-1, "LDC R5, c[0x0][0x218]"},
+                                 {-1, "LDC.64 R2, c[0x0][0x210]"},
+                                 {-2, "ISETP.GE.U32.AND P0, PT, R4, 0x40, PT"},
+                                 {0, "IMAD.WIDE.U32 R2, R4, " + scale + ", R2"},
+                                 {2, before},
+                                 {2, store}});
+    };
+    const std::string store = "STG.E desc[UR4][R2.64+0x8], R5";
+    CHECK(of("0x4", store) == proved);
+    CHECK(of("0x8", store) == refuted);
+    CHECK(of("0x4", "STG.E desc[UR4][R2.64+0xc], R5") == refuted);
+    CHECK(of("0x4", "STG.E desc[UR4][R2.64+0x8], R4") == refuted);
+    CHECK(of("0x4", "@P0 " + store) == refuted);
+    CHECK(of("0x4", "@!P0 " + store) == refuted);
+    CHECK(of("0x4", store, "@P0 EXIT") == refuted);
+    CHECK(of("0x4", "@P1 " + store) == proved);  // nobody knows P1
+    CHECK(of("R6", store) == proved);            // nor R6
+}
+
+TEST_CASE("a constant that is dropped from a sum of pairs") {
+    const std::vector<std::string> program{"mov.b32 %r, 0x00640064;", "add.s16x2 %u, %n, %r;",
+                                           "st.global.u32 [%p], %u;"};
+    const auto of = [&](const std::string& sum) {
+        return verdict(program, {{-1, "LDC R5, c[0x0][0x218]"},
+                                 {-1, "LDC.64 R2, c[0x0][0x210]"},
+                                 {1, sum},
+                                 {2, "STG.E desc[UR4][R2.64], R6"}});
+    };
+    CHECK(of("VIADD.16x2 R6, R5, 0x640064") == proved);
+    CHECK(of("VIADD.16x2 R6, R5, 0x0") == refuted);
 }
 
 TEST_CASE("guards that may never hold") {
