@@ -67,13 +67,14 @@ struct Visit {
 std::vector<ProductRow> products_of(const sass::Function& function, const sass::Graph& graph,
                                     const std::vector<Where>& places) {
     std::vector<ProductRow> out;
+    const auto waits = sass::waits_of_products(function, graph);
     int group = 1;
     for (sass::Place at = 0; at < function.instructions.size(); ++at) {
         const sass::Instruction& one = function.instructions[at];
         if (one.record->does != sass::Does::product) continue;
         const sass::Product product = sass::product_of(one);
         const Where where = out.size() < places.size() ? places[out.size()] : Where{};
-        out.push_back({at, product, group, where, sass::waits_of(function, graph, at)});
+        out.push_back({at, product, group, where, waits[out.size()]});
         group += product.ends_group;
     }
     return out;

@@ -73,7 +73,8 @@ class Cycles {
     }
 
     void close(Place root) {
-        const auto begin = std::ranges::find(open_, root);
+        auto begin = open_.end() - 1;  // it is one of the last
+        while (*begin != root) --begin;
         const bool cycle = std::distance(begin, open_.end()) > 1 ||
                            std::ranges::find(next_[root], root) != next_[root].end();
         for (auto at = begin; at != open_.end(); ++at) {

@@ -25,6 +25,8 @@ void add(Set& set, Registers some) {
 struct Uses {
     Uses(const Function& function, const Graph& graph)
         : read(function.instructions.size()), written(read.size()) {
+        const auto waits = waits_of_products(function, graph);
+        std::size_t number = 0;  // of a product
         for (Place at = 0; at < read.size(); ++at) {
             const Instruction& one = function.instructions[at];
             for_each_read(one, [&](Registers some) { add(read[at], some); });
@@ -32,18 +34,19 @@ struct Uses {
                 for_each_read(function.instructions[inside], [&](Registers some) { add(read[at], some); });
             if (!one.guarded()) add(written[at], sass::written(one));
             if (one.record->does == Does::product && !one.never() && graph.reachable(at))
-                product(function, graph, at);
+                product(function, at, waits[number]);
+            number += one.record->does == Does::product;
         }
     }
     std::vector<Set> read, written;
 
   private:
-    void product(const Function& function, const Graph& graph, Place at) {
+    void product(const Function& function, Place at, const std::vector<Place>& waits) {
         const Product shape = product_of(function.instructions[at]);
         add(read[at], shape.fragment);
         add(read[at], shape.metadata);
         add(shape.reads_accumulators ? read[at] : written[at], shape.accumulators);
-        for (const Place wait : waits_of(function, graph, at)) {
+        for (const Place wait : waits) {
             add(read[wait], shape.fragment);
             add(read[wait], shape.accumulators);
         }

@@ -12,10 +12,6 @@
 namespace wgrun::sass {
 namespace {
 
-constexpr std::size_t longest_run = 30'000;
-/// The lower half of an address of shared memory is the place in the CTA's window; the upper one its CTA's.
-constexpr std::uint64_t window = (std::uint64_t{1} << 24) - 1;
-
 using Kind = Source::Kind;
 
 /// What is known of special registers, by SASS's names.
@@ -157,7 +153,7 @@ class MachineThread {
             out.known = out.known && value.known;
         }
         if (!out.known) return std::nullopt;
-        return shared ? out.bits & window : out.bits;
+        return shared ? out.bits & shared_window : out.bits;
     }
     static const Source* bracket(const Decoded& is, std::size_t which = 0) {
         for (const Source& operand : is.operands)
@@ -306,12 +302,12 @@ class MachineThread {
         std::optional<std::uint64_t> place = at == nullptr ? std::nullopt : address(*at, in_shared);
         Contents* contents = in_shared ? &out_.shared : memory == Memory::local ? &local_ : &out_.global;
         if (memory == Memory::generic && place && isa::space_of(*place) == isa::Space::shared_cluster)
-            contents = &out_.shared, place = isa::within_space(*place) & window;
+            contents = &out_.shared, place = isa::within_space(*place) & shared_window;
         const int bytes = access_bytes(one);
         // Of matrices each lane has an address of its own, and values of others.
         const bool matrix = is.name == "LDSM" || is.name == "STSM";
         if (is.name == "STAS" || is.name == "REDAS")
-            return void(note(Does::store, {{place.value_or(0) & window, place.has_value()}}));
+            return void(note(Does::store, {{place.value_or(0) & shared_window, place.has_value()}}));
         if (one.record->does == Does::store) return store(is, contents, place, bytes, matrix);
         if (one.record->does == Does::atomic) {
             note(Does::atomic, {{place.value_or(0), place.has_value()}});
@@ -379,7 +375,9 @@ class MachineThread {
         for (const Source& operand : is.operands) {
             if (operand.kind == Kind::predicate) continue;
             const Word word = word_of(operand, file_);
-            values.push_back({word.bits, word.known});
+            // A count in a register stands in its upper bits, and has none where all threads are meant.
+            const bool packed = !values.empty() && operand.kind != Kind::number;
+            values.push_back({word.bits, word.known && !packed});
         }
         note(one.record->does, std::move(values));
         if (one.has("RED")) forget(one);
@@ -391,7 +389,7 @@ class MachineThread {
         const Source* block = bracket(is);
         if (one.mnemonic.starts_with("UTMA") && block != nullptr && block->terms.size() == 1) {
             const Word word = file_.reg(block->terms[0].uniform, block->terms[0].index);
-            values.push_back({word.bits & window, word.known});
+            values.push_back({word.bits & shared_window, word.known});
         }
         note(one.record->does, std::move(values));
     }

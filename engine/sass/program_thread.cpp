@@ -17,8 +17,6 @@
 namespace wgrun::sass {
 namespace {
 
-constexpr std::size_t longest_run = 30'000;
-constexpr std::uint64_t window = (std::uint64_t{1} << 24) - 1;
 constexpr std::size_t widest = 16;
 
 /// The lanes of a register, all of which have one value.
@@ -114,17 +112,10 @@ class ProgramThread final : public isa::Machine {
         if (step.guard && truth(step.guard) == step.guard_negated) return;
         known_ = true;
         written_.clear();
+        if (isa::is_opaque(*step.op) || step.op->run == nullptr) return skip(step);
         Multiplies found;
-        if (!isa::is_opaque(*step.op)) isa::visit_effects(step, found);
+        isa::visit_effects(step, found);
         if (found.mma) return multiply(*found.mma);
-        if (step.op->run == nullptr) {
-            for (std::size_t i = 0; i < step.operands.size() && i < step.op->operands.size(); ++i) {
-                if (step.op->operands[i].access == isa::Access::in) continue;
-                if (step.operands[i].kind == Operand::Kind::reg) of(step.operands[i].reg).known = false;
-                for (const Reg reg : step.operands[i].list) of(reg).known = false;
-            }
-            return;
-        }
         step.op->run(step, *this);
         for (const Reg reg : written_) {
             Register& out = of(reg);
@@ -135,6 +126,18 @@ class ProgramThread final : public isa::Machine {
             for (std::size_t lane = 0; lane < isa::lanes; ++lane)
                 std::memcpy(out.lanes.data() + lane * bytes, own.data(), bytes);
         }
+    }
+
+    /// What no record reads may write to each of its registers, and to memory.
+    void skip(const Step& step) {
+        for (const Operand& operand : step.operands) {
+            if (operand.kind == Operand::Kind::reg) of(operand.reg).known = false;
+            for (const Reg reg : operand.list) of(reg).known = false;
+        }
+        if (&*step.op == &isa::opaque(isa::Reach::registers)) return;
+        out_.shared.forget();
+        out_.global.forget();
+        local_.forget();
     }
 
     void multiply(const isa::AsyncMma& mma) {
@@ -153,14 +156,14 @@ class ProgramThread final : public isa::Machine {
         out.values = std::move(values);
     }
     Known64 place(std::uint64_t address, bool shared) {
-        return {shared ? address & window : address, knows_addresses()};
+        return {shared ? address & shared_window : address, knows_addresses()};
     }
 
     /// The contents and the place there of an address.
     std::pair<Contents*, std::uint64_t> at(isa::Space space, std::uint64_t address) {
         if (space == isa::Space::generic)
             space = isa::space_of(address), address = isa::within_space(address);
-        if (isa::is_shared(space)) return {&out_.shared, address & window};
+        if (isa::is_shared(space)) return {&out_.shared, address & shared_window};
         if (space == isa::Space::local) return {&local_, address};
         return {&out_.global, address};
     }

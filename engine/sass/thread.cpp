@@ -27,8 +27,8 @@ class Random {
 
 /// Sizes, strides and counts: small ones, so that loops end, and some that are no powers of two; or large
 /// ones, so that tiles are whole.
-std::uint32_t size(Random& random, bool large) {
-    if (large) return 256 * (1 + random.below(16));
+std::uint32_t drawn_size(Random& random, bool large) {
+    if (large) return 256 * (1 + random.below(8));
     switch (random.below(3)) {
         case 0: return random.below(5);
         case 1: return 1 + random.below(64);
@@ -69,7 +69,7 @@ Drawn draw(const Program& program, std::uint64_t seed, std::uint32_t thread,
         out.buffers[i] = static_cast<std::uint32_t>(next);
         next += buffer.bytes;
     }
-    const bool large = random.below(2) == 0;
+    const bool large = seed % 2 == 0;
     for (const Param& param : program.params()) {
         const auto bytes = static_cast<std::size_t>(param.bytes()),
                    align = static_cast<std::size_t>(param.align());
@@ -81,7 +81,7 @@ Drawn draw(const Program& program, std::uint64_t seed, std::uint32_t thread,
             put(out.params, at, (random.next() & 0x7FFFFFFFFF00), 8);
         else
             for (std::size_t part = 0; part < bytes; part += 4)
-                put(out.params, at + part, size(random, large), std::min<std::size_t>(4, bytes - part));
+                put(out.params, at + part, drawn_size(random, large), std::min<std::size_t>(4, bytes - part));
     }
     return out;
 }

@@ -4,7 +4,7 @@
 // each address, so that loads give the same values wherever they stand.
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -14,6 +14,11 @@
 #include "wgrun/program.hpp"
 
 namespace wgrun::sass {
+
+/// Steps and instructions after which an execution ends in any case.
+inline constexpr std::size_t longest_run = 30'000;
+/// The lower bits of an address of shared memory are the place in the CTA's own; the upper ones its CTA.
+inline constexpr std::uint64_t shared_window = (std::uint64_t{1} << 24) - 1;
 
 /// A value, if it is known.
 struct Known64 {

@@ -147,3 +147,14 @@ printf '#!/bin/sh\necho no; exit 3\n' > bin/nvdisasm
 run sass s.lua
 exits 1
 err_has "nvdisasm failed (3): no"
+
+# Other chips, and what is no text of nvdisasm at all.
+for target in sm_80 sm_100a; do
+    sed "1s/^/	.target	$target\n/" hello_wgmma.sass > other.sass
+    run sass hello_wgmma.ptx other.sass
+    exits 1
+    err_has "other.sass is machine code for $target: only that of sm_90 and sm_90a is read"
+done
+{ echo '.text.k:'; echo '/*0000*/ EXIT;'; head -c 100000 /dev/urandom; } > garbage.sass
+run sass --brief garbage.sass
+[ $code -le 2 ] || bad "garbage: $code"
