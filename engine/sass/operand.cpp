@@ -107,7 +107,7 @@ Source source_of(std::string_view text) {
     return out;
 }
 
-std::vector<Source> sources_of(const Instruction& instruction) {
+std::vector<Source> operands_as_sources(const Instruction& instruction) {
     std::vector<Source> out;
     for (const std::string_view operand : instruction.operands) out.push_back(source_of(operand));
     return out;

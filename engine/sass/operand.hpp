@@ -37,6 +37,6 @@ struct Source {
 inline constexpr int uniform_count = 63;
 
 Source source_of(std::string_view text);
-std::vector<Source> sources_of(const Instruction& instruction);
+std::vector<Source> operands_as_sources(const Instruction& instruction);
 
 }  // namespace wgrun::sass

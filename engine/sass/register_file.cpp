@@ -48,7 +48,7 @@ Known64 File::constant(const Source& source, int bytes) const {
 }
 
 Decoded::Decoded(const Instruction& one)
-    : name(one.mnemonic.substr(0, one.mnemonic.find('.'))), operands(sources_of(one)) {
+    : name(one.mnemonic.substr(0, one.mnemonic.find('.'))), operands(operands_as_sources(one)) {
     constexpr std::array<std::string_view, 18> uniform_ones{
         "UMOV",   "UIADD3", "UIMAD", "ULEA",  "ULOP3", "USHF",  "USEL", "UPRMT", "USGXT",
         "UISETP", "UPLOP3", "UBMSK", "UBREV", "UFLO",  "UPOPC", "ULDC", "UR2UP", "UP2UR"};
