@@ -73,6 +73,11 @@ class Accesses {
         // In parts it has all of its bytes, in each of its copies.
         if (narrow == 0 || bytes % asked.bytes == 0) return;
         if (asked.does == Does::load && !asked.used) return;
+        if (asked.does == Does::load && asked.scalar)
+            return report_.open(
+                asked.line, fmt::format("{} moves {} bytes, the load of line {} {}: whether all "
+                                        "of them are needed is not known",
+                                        report_.name(first->number), first->bytes, asked.line, asked.bytes));
         report_.add(rules::WG_SASS_07, asked.line, first->number,
                     fmt::format("{} moves {} bytes, the {} of the program {}", report_.name(first->number),
                                 first->bytes, kind_of(asked), asked.bytes));

@@ -63,7 +63,8 @@ struct Access {
     bool guard_may_fail = false;          ///< of a program: for all threads, as an assembler may find
     bool guard_decides_branches = false;  ///< of a program: it compares what branches compare, too
     Base base{};                          ///< of a program: its address
-    bool used = true;  ///< of a load of a program: each register of the result is read somewhere
+    bool used = true;     ///< of a load of a program: each register of the result is read somewhere
+    bool scalar = false;  ///< of a load of a program: to one register, not all of whose bits may be needed
     /// The events that order accesses, and may come next before it or behind it.
     std::vector<EventId> before{}, after{};
 };

@@ -228,6 +228,7 @@ class ProgramEvents {
             access.guard_may_fail = guard_may_fail(step);
             access.guard_decides_branches = step.guard && values_.decides_branches(step.guard);
             if (access.does == Does::load) access.used = all_read(step);
+            access.scalar = step.operands.at(0).kind == Operand::Kind::reg;
             out_.accesses.push_back(access);
             access_nodes_.push_back({at});
         }

@@ -281,6 +281,7 @@ class ProgramThread final : public isa::Machine {
         known_ = false;
     }
     void trap() override { throw Open{}; }
+    void divide_by_zero(isa::Mask) override { known_ = false; }  // any value (PTX ISA 9.7.1.8)
     void proxy_fence(std::optional<isa::Space>) override {}
     void on_mbarrier(Does does, const isa::Addresses& address) {
         note(does, {place(address[drawn_.lane()], true)});

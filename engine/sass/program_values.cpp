@@ -162,6 +162,7 @@ bool ProgramValues::may_fail(Reg predicate, bool negated, int depth) const {
         found != first_thread_.end() && (found->second != 0) != negated)
         return false;
     if (is_zero(from[2])) return true;
+    if (is_reg(from[1]) && is_reg(from[2]) && number_of(from[1].reg) == number_of(from[2].reg)) return true;
     return !is_given(from[1]) && !is_given(from[2]);
 }
 

@@ -268,6 +268,24 @@ TEST_CASE("a constant that is dropped from a sum of pairs") {
     CHECK(of("VIADD.16x2 R6, R5, 0x0") == refuted);
 }
 
+TEST_CASE("a load of which a part is needed") {
+    const std::vector<std::string> scalar{"ld.global.u64 %d1, [%p+64];", "cvt.u32.u64 %r, %d1;",
+                                          "st.global.u32 [%p], %r;"};
+    const std::vector<std::string> pair{"ld.global.v2.u32 {%r, %u}, [%p+64];", "add.u32 %r, %r, %u;",
+                                        "st.global.u32 [%p], %r;"};
+    const Code narrow{{0, "LDG.E R5, desc[UR4][R2.64+0x40]"}, {2, "STG.E desc[UR4][R2.64], R5"}};
+    CHECK(verdict(scalar, narrow) == undecided);
+    CHECK(verdict(pair, narrow) == refuted);
+}
+
+TEST_CASE("what a division by zero gives is not compared") {
+    const std::vector<std::string> program{"mov.u32 %r, 0;", "div.u32 %u, %t, %r;",
+                                           "st.global.u32 [%p], %u;"};
+    CHECK(verdict(program, {{-1, "LDC.64 R2, c[0x0][0x210]"},
+                            {1, "MOV R5, 0x77"},
+                            {2, "STG.E desc[UR4][R2.64], R5"}}) == proved);
+}
+
 TEST_CASE("guards that may never hold") {
     const std::string stores = "st.global.u32 [%p], 1;", store = "STG.E desc[UR4][R2.64], R5";
     CHECK(verdict({"@%q bar.sync 2, 128;", stores}, {{1, store}}) == undecided);
@@ -285,6 +303,9 @@ TEST_CASE("guards that may never hold") {
                   {}) == refuted);
     CHECK(verdict({"and.b32 %r, %t, 31;", "setp.gt.u32 %v1, %r, 40;", "@%v1 bar.sync 1, 128;"}, {}) ==
           undecided);
+    // A value is compared with itself.
+    CHECK(verdict({"ld.global.u32 %r, [%p+64];", "setp.ne.u32 %v0, %r, %r;", "@%v0 st.global.u32 [%p], 1;"},
+                  {{0, "LDG.E R5, desc[UR4][R2.64+0x40]"}}) == undecided);
     // Another operation with the same guard is there.
     CHECK(verdict({"@%q bar.sync 1, 128;", "@%q bar.sync 2, 128;"},
                   {{0, "@P0 BAR.SYNC.DEFER_BLOCKING 0x1, 0x80"}}) == refuted);
