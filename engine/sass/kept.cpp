@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
-#include "sass/in_flight.hpp"
 #include "sass/inclusion.hpp"
 #include "sass/report.hpp"
 
@@ -71,10 +69,9 @@ class Order {
                 rules::WG_SASS_05, function_.instructions[*done_.endless].line, *done_.endless,
                 fmt::format("behind {} a path never comes to the end", report_.name(*done_.endless)));
         check_covered();
-        check_waits();
+        check_waits(function_, graph_, asked_, done_, found_, report_);
         check_bytes();
-        check_proxy_fences();
-        check_views();
+        check_fences(function_, graph_, asked_, report_);
         check_accesses(function_, asked_, done_, found_, report_);
     }
 
@@ -230,81 +227,6 @@ class Order {
                             fmt::format("{} expects {} bytes, the program {}", report_.name(is.number),
                                         is.bytes, asked));
         }
-    }
-
-    /// Of global memory alone a proxy fence takes no memory barrier.
-    bool needs_barrier(int line) const {
-        return std::ranges::any_of(asked_.graph.events, [line](const Event& event) {
-            return event.does == Does::proxy_fence && event.line == line && event.arguments[0] == Event::any;
-        });
-    }
-
-    /// A fence of the view of global memory alone takes the place of none of shared memory.
-    void check_views() {
-        for (Place at = 0; at < function_.instructions.size(); ++at) {
-            const Instruction& one = function_.instructions[at];
-            if (!graph_.reachable(at) || one.never() || one.record->does != Does::proxy_fence) continue;
-            if (one.has("G") && needs_barrier(one.line))
-                report_.add(rules::WG_SASS_05, one.line, at,
-                            fmt::format("{} orders global memory alone, the {} of the program shared memory",
-                                        report_.name(at), name_of(Does::proxy_fence)));
-        }
-    }
-
-    /// A proxy fence is a memory barrier and a fence of the view that the copy engine has.
-    void check_proxy_fences() {
-        std::map<int, std::pair<int, Place>> barriers;  // fences less barriers, by line
-        for (Place at = 0; at < function_.instructions.size(); ++at) {
-            const Instruction& one = function_.instructions[at];
-            if (!graph_.reachable(at) || one.never() || !needs_barrier(one.line)) continue;
-            auto& [count, first] = barriers[one.line];
-            if (one.record->does == Does::proxy_fence) ++count, first = at;
-            if (one.record->does == Does::fence) --count;
-        }
-        for (const auto& [line, found] : barriers)
-            if (found.first > 0)
-                report_.add(
-                    rules::WG_SASS_05, line, found.second,
-                    fmt::format("the memory barrier before {} is missing", report_.name(found.second)));
-    }
-
-    void check_waits() {
-        std::vector<Place> asked;
-        std::vector<EventId> ids;
-        for (EventId id = 2; id < machine_.events.size(); ++id)
-            if (!found_.matched[id].empty()) asked.push_back(machine(id).number), ids.push_back(id);
-        std::vector<std::vector<EventId>> image(function_.instructions.size());
-        std::vector<bool> counts(function_.instructions.size());
-        for (EventId id = 2; id < machine_.events.size(); ++id) {
-            if (machine(id).does != Does::product) continue;
-            image[machine(id).number] = found_.matched[id];
-            counts[machine(id).number] =
-                std::ranges::any_of(found_.matched[id], [&](EventId of) { return asked_.ends_group[of]; });
-        }
-        const auto in_flight = in_flight_at(function_, graph_, asked, counts);
-        std::set<EventId> told;
-        std::set<Place> places;
-        for (std::size_t i = 0; i < ids.size(); ++i)
-            for (const InFlight& flying : in_flight[i]) {
-                const Place product = flying.product;
-                const int committed = flying.committed;
-                const auto& images = image[product];
-                const bool allowed = std::ranges::any_of(found_.matched[ids[i]], [&](EventId at) {
-                    return std::ranges::any_of(asked_.in_flight[at], [&](const auto& flies) {
-                        return flies.second >= committed &&
-                               std::ranges::find(images, flies.first) != images.end();
-                    });
-                });
-                if (allowed || images.empty() || told.contains(images.front()) || places.contains(asked[i]))
-                    continue;
-                told.insert(images.front());
-                places.insert(asked[i]);
-                const Event& of = program(images.front());
-                report_.add(rules::WG_SASS_03, of.line, asked[i],
-                            fmt::format("the product at {} may be in flight at {}, where the program has "
-                                        "waited for it",
-                                        report_.name(product), report_.name(asked[i])));
-            }
     }
 
     const Function& function_;

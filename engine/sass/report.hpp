@@ -40,6 +40,11 @@ void check_registers(const Function& function, const Graph& graph, const Asked* 
 /// Waits that the program does not ask for: WG-SASS-04.
 void check_serialised(const Function& function, const Graph& graph, const Asked& asked,
                       const std::vector<int>& line_of, Report& report);
+/// Waits for products that are lost: WG-SASS-03.
+void check_waits(const Function& function, const Graph& graph, const Asked& program, const Done& done,
+                 const Inclusion& found, Report& report);
+/// What proxy fences are made of: WG-SASS-05.
+void check_fences(const Function& function, const Graph& graph, const Asked& asked, Report& report);
 /// Accesses to memory: WG-SASS-07.
 void check_accesses(const Function& function, const Asked& asked, const Done& done, const Inclusion& found,
                     Report& report);
