@@ -288,9 +288,15 @@ constexpr Rule WG_SASS_11{
     .decided =
         "By executing both for single threads, with arguments and memory that are drawn at random (`check "
         "--sass`): what depends on a value that is not followed, such as sums of products, is not compared.",
-    .wrong = R"(-- the machine code stores to 4 * i + 8
-k:st_global_f32(k:element(D, i + 1), sum))",
-    .right = R"(-- the machine code stores to 4 * i + 4
-k:st_global_f32(k:element(D, i + 1), sum))"};
+    .wrong = R"(-- the machine code stores to 4 * i + 8, where i < 99
+local i = k:special "tid.x"
+k:if_(i:lt(n), function()
+  k:st_global_f32(k:element(D, i + 1), sum)
+end))",
+    .right = R"(-- the machine code stores to 4 * i + 4, where i < n
+local i = k:special "tid.x"
+k:if_(i:lt(n), function()
+  k:st_global_f32(k:element(D, i + 1), sum)
+end))"};
 
 }  // namespace wgrun::rules

@@ -12,6 +12,10 @@ chmod +x bin/nvdisasm
 PATH="$WORK/bin:$PATH"
 cp "$SOURCE/tests/sass/hello_wgmma.ptx" .
 printf '\177ELF\0\0\0\0\0\0\0\0\0\0\0\0\0\0\276\0' >kernel.cubin  # an ELF file of CUDA's
+gone() {  # what nvdisasm has started
+    state=$(sed 's/.*) //; s/ .*//' /proc/"$(cat grandchild)"/stat 2>/dev/null)
+    [ -z "$state" ] || [ "$state" = Z ]
+}
 for signal in INT TERM; do
     for words in "sass hello_wgmma.ptx kernel.cubin" "check --budget 1 --sass hello_wgmma.ptx kernel.cubin" "sass kernel.cubin"; do
         rm -f grandchild
@@ -23,9 +27,7 @@ for signal in INT TERM; do
         wait $child || code=$?
         ran="wgrun $words, $signal"
         [ $signal = INT ] && exits 130 || exits 143
-        sleep 0.2
-        state=$(sed 's/.*) //; s/ .*//' /proc/"$(cat grandchild)"/stat 2>/dev/null)
-        [ -z "$state" ] || [ "$state" = Z ] || bad "what nvdisasm has started still runs"
+        wait_until gone || bad "what nvdisasm has started still runs"
         [ -z "$(ls -A tmp)" ] || bad "left behind: $(ls -AR tmp)"
     done
 done
