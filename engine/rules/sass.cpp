@@ -49,7 +49,7 @@ constexpr Rule WG_SASS_02{
     .fix = "another version of ptxas; a report to NVIDIA (docs/sass.md).",
     .decided =
         "By comparing the orders in which the machine code and the program execute what matters (`check "
-        "--sass`). What a branch depends on is not compared.",
+        "--sass`).",
     .wrong = R"(-- the machine code has one HGMMA where the program has two
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
@@ -127,7 +127,7 @@ constexpr Rule WG_SASS_05{
     .fix = "another version of ptxas; a report to NVIDIA (docs/sass.md).",
     .decided =
         "By comparing the orders in which the machine code and the program execute what matters (`check "
-        "--sass`). What a branch depends on is not compared.",
+        "--sass`).",
     .wrong = R"(-- no FENCE.VIEW.ASYNC in the machine code
 k:st_shared_v4_b32(at, values)
 k:fence_proxy_async()
@@ -177,9 +177,8 @@ constexpr Rule WG_SASS_07{
         "with old values.",
     .fix = "another version of ptxas; a report to NVIDIA (docs/sass.md).",
     .decided =
-        "By the line of each access to shared and global memory (`check --sass`). Addresses are not "
-        "compared, "
-        "nor is local memory.",
+        "By the line of each access to shared and global memory (`check --sass`); WG-SASS-11 has their "
+        "addresses. Local memory is not compared.",
     .wrong = R"(-- STS.64 in the machine code
 k:st_shared_v4_b32(at, values)
 k:fence_proxy_async()
