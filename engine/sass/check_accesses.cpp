@@ -107,8 +107,8 @@ class Accesses {
     }
 
     void missing(const Access& asked) {
-        if ((asked.guard_may_fail || asked.guard_decides_branches) &&
-            !holds_somewhere(asked_, done_, found_, asked.guard))
+        if (asked.guard_decides_branches ||
+            (asked.guard_may_fail && !holds_somewhere(asked_, done_, found_, asked.guard)))
             report_.open(asked.line, fmt::format("the machine code has no {} of line {}: whether its guard "
                                                  "ever holds is not known",
                                                  kind_of(asked), asked.line));

@@ -27,6 +27,7 @@ void File::set_wide(bool uniform, int index, Known64 value) {
 Known64 File::constant(const Source& source, int bytes) const {
     // Where nvcc's launches put what they tell a kernel; measured on listings of ptxas for sm_90.
     constexpr std::int64_t sizes = 0x0, stack = 0x28, params = isa::param_base;
+    constexpr std::int64_t clusters = 0x140;  // 1: the launch has some
     if (source.bank != 0) return {};
     std::int64_t at = source.number;
     for (const Source::Term& term : source.terms) {
@@ -40,6 +41,7 @@ Known64 File::constant(const Source& source, int bytes) const {
         return {all[static_cast<std::size_t>(at / 4)], true};
     }
     if (at == stack) return {0xFFF000, true};
+    if (at == clusters) return {1, true};
     if (at < params || at + bytes > params + static_cast<std::int64_t>(drawn_->params.size())) return {};
     Known64 out{0, true};
     for (int i = 0; i < bytes; ++i)

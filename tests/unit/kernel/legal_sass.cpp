@@ -227,6 +227,14 @@ TEST_CASE("a guard that a branch before it contradicts") {
                                           "st.global.u32 [%p], 1;"};
     const std::pair<int, std::string> store{6, "STG.E desc[UR4][R2.64], R5"};
     CHECK(verdict(nested, {store}) == undecided);
+    // The same guard holds before the branch.
+    const std::vector<std::string> before{"setp.lt.u32 %v0, %n, 5;",
+                                          "@%v0 st.shared.u32 [%s], %t;",
+                                          "@%v0 bra past;",
+                                          "@%v0 st.shared.u32 [%s+64], %t;",
+                                          "past:",
+                                          "st.global.u32 [%p], 1;"};
+    CHECK(verdict(before, {{1, "@P0 STS [R4], R5"}, {5, "STG.E desc[UR4][R2.64], R5"}}) == undecided);
 }
 
 TEST_CASE("values of single threads") {
