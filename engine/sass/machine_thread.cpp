@@ -375,9 +375,11 @@ class MachineThread {
         for (const Source& operand : is.operands) {
             if (operand.kind == Kind::predicate) continue;
             const Word word = word_of(operand, file_);
-            // A count in a register stands in its upper bits, and has none where all threads are meant.
-            const bool packed = !values.empty() && operand.kind != Kind::number;
-            values.push_back({word.bits, word.known && !packed});
+            // A register has the number in its lower bits, and the count in its upper ones, or none there.
+            constexpr std::uint32_t number = 15;
+            const bool packed = operand.kind != Kind::number;
+            const bool count = !values.empty();
+            values.push_back({packed ? word.bits & number : word.bits, word.known && !(packed && count)});
         }
         note(one.record->does, std::move(values));
         if (one.has("RED")) forget(one);

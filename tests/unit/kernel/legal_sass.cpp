@@ -286,6 +286,21 @@ TEST_CASE("a load of which a part is needed") {
     CHECK(verdict(pair, narrow) == refuted);
 }
 
+TEST_CASE("a barrier whose number and count are in one register") {
+    const std::vector<std::string> program{"add.u32 %r, %n, 1;", "and.b32 %r, %r, 7;", "bar.sync %r, 128;",
+                                           "st.global.u32 [%p], 1;"};
+    const auto of = [&](const std::string& mask) {
+        return verdict(program, {{-1, "LDC R5, c[0x0][0x218]"},
+                                 {0, "VIADD R5, R5, 0x1"},
+                                 {1, "LOP3.LUT R5, R5, " + mask + ", RZ, 0xc0, !PT"},
+                                 {2, "LOP3.LUT R5, R5, 0x800000, RZ, 0xfc, !PT"},
+                                 {2, "BAR.SYNC.DEFER_BLOCKING R5, R5"},
+                                 {3, "STG.E desc[UR4][R2.64], R5"}});
+    };
+    CHECK(of("0x7") == proved);
+    CHECK(of("0x6") == refuted);
+}
+
 TEST_CASE("what a division by zero gives is not compared") {
     const std::vector<std::string> program{"mov.u32 %r, 0;", "div.u32 %u, %t, %r;",
                                            "st.global.u32 [%p], %u;"};
