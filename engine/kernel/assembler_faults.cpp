@@ -111,6 +111,19 @@ std::optional<Where> repeats_a_product(const Program& program) {
     return found.first;
 }
 
+/// Finds a shift to the left of 64 bits by a constant of 64 or more.
+std::optional<Where> shifts_everything_out(const Program& program) {
+    constexpr std::int64_t width = 64;
+    std::optional<Where> out;
+    for_each_step(program, [&](const Step& step) {
+        if (step.op == isa::find("shl") && isa::bits(step.form.type()) == width &&
+            step.operands.size() == 3 && step.operands[2].kind == Operand::Kind::imm &&
+            step.operands[2].imm >= width && !out)
+            out = step.where;
+    });
+    return out;
+}
+
 constexpr std::array faults{
     AssemblerFault{
         .reports = "triton#11781, triton#9433",
@@ -141,6 +154,12 @@ constexpr std::array faults{
                    .shape = "two equal wgmma of one group: the same accumulators, A and B, with scale-d 1",
                    .hits = repeats_a_product,
                    .remedy = "wgmma.commit_group between the two"},
+    AssemblerFault{.reports = "wgrun, shifts, 2026-11-30",
+                   .until = {13, 6, 0},
+                   .what = "from -O1 on it may leave the value as it is, in place of 0",
+                   .shape = "shl.b64 by a constant of 64 or more",
+                   .hits = shifts_everything_out,
+                   .remedy = "a register of 0, which is what the shift gives"},
 };
 
 }  // namespace

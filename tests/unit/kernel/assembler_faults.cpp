@@ -80,6 +80,16 @@ TEST_CASE("two equal products of a group") {
     CHECK(found("mov.b32 %r9, 0;\n").size() == 1);
 }
 
+TEST_CASE("a shift by more bits than there are") {
+    const auto found = [](const std::string& shift) {
+        return faults_hitting(program_of(shift), {13, 5, 37});
+    };
+    REQUIRE(found("shl.b64 %rd1, %rd2, 69;").size() == 1);
+    CHECK(found("shl.b64 %rd1, %rd2, 69;")[0].where.line == 8);
+    CHECK(found("shl.b64 %rd1, %rd2, 63;").empty());
+    CHECK(found("shl.b32 %r1, %r2, 69;").empty());
+}
+
 TEST_CASE("docs/assemblers.md lists the faults") {
     std::ifstream file(WGRUN_SOURCE_DIR "/docs/assemblers.md");
     const std::string page{std::istreambuf_iterator<char>(file), {}};
