@@ -397,6 +397,8 @@ bool Computation::run() {
         if (which) return result(*which ? a : b), true;
         return result(a.known && b.known && a.bits == b.bits, a.bits), true;
     }
+    // Of halves of 16 bits only sums are followed.
+    if (one_.mnemonic.find("16") != std::string_view::npos) return false;
     if (is("IMNMX") || is("VIMNMX")) return extremum(word(0), word(1), truth(2)), true;
     if (is("VIADDMNMX")) {
         const Word a = word(0), b = word(1);

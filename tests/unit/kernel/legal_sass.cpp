@@ -274,6 +274,7 @@ TEST_CASE("a constant that is dropped from a sum of pairs") {
     };
     CHECK(of("VIADD.16x2 R6, R5, 0x640064") == proved);
     CHECK(of("VIADD.16x2 R6, R5, 0x0") == refuted);
+    CHECK(of("VIMNMX.S16x2 R6, R5, 0x640064, PT") == proved);  // it is not followed
 }
 
 TEST_CASE("a load of which a part is needed") {
