@@ -241,7 +241,7 @@ std::optional<Looked> look(const Request& request, const std::string& text, cons
     if (!launches.file.empty()) add_dynamic(request, text, launches, 0, out);
     if (wanted.perf || wanted.assemble) add_wanted(text, wanted, out);
     if (wanted.sass) {
-        out.machine_code = KeptCode(wanted.machine_code);
+        out.machine_code = KeptCode(wanted.machine_code, wanted.perf);
         out.machine_code.add(out.file, text);
         out.machine_code.add_findings(out.findings);
         for (ForeignKernel& kernel : out.text.kernels)

@@ -101,7 +101,7 @@ Outcome explore(const Request& request, std::uint64_t seed, Coverage* coverage) 
 
 Checked gather(const Request& request, const Search& search) {
     Checked checked;
-    checked.machine_code = KeptCode(search.machine_code);
+    checked.machine_code = KeptCode(search.machine_code, search.perf);
     Visit visit{search, request.name(), checked, nullptr, {}};
     Outcome outcome = with_state(request, lua::Mode::trace, check_body, &visit);
     checked.findings.add_wordings(outcome.findings);

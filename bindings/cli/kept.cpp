@@ -35,9 +35,9 @@ void place_in_script(KeptKernel& kernel, const std::string& file, const std::vec
 
 }  // namespace
 
-std::vector<KeptKernel> kept_of_script(Kernel& kernel, const sass::Listing& listing) {
+std::vector<KeptKernel> kept_of_script(Kernel& kernel, const sass::Listing& listing, bool performance) {
     const std::string file = kernel.program().name() + ".ptx";
-    std::vector<KeptKernel> out = kept_of_text(file, kernel.ptx(), listing);
+    std::vector<KeptKernel> out = kept_of_text(file, kernel.ptx(), listing, {}, performance);
     for (KeptKernel& one : out) {
         one.where = kernel.program().where();
         place_in_script(one, file, kernel.ptx_lines());
@@ -63,15 +63,17 @@ bool take_machine_code(Request& request, std::string& file) {
 }
 
 void KeptCode::add(Kernel& kernel, const std::atomic<bool>* stop) {
-    std::ranges::move(kept_of_script(kernel, file_.empty() ? machine_code_of(kernel.ptx(), {}, stop)
-                                                           : machine_code_in(file_, stop)),
-                      std::back_inserter(kernels_));
+    std::ranges::move(
+        kept_of_script(kernel,
+                       file_.empty() ? machine_code_of(kernel.ptx(), {}, stop) : machine_code_in(file_, stop),
+                       performance_),
+        std::back_inserter(kernels_));
 }
 
 void KeptCode::add(const std::string& name, const std::string& text) {
     const bool carried = !file_.empty() && name.starts_with(file_);
     std::ranges::move(kept_of_text(name, text, file_.empty() ? machine_code_of(text) : machine_code_in(file_),
-                                   carried ? ptx_starts(file_) : std::vector<int>()),
+                                   carried ? ptx_starts(file_) : std::vector<int>(), performance_),
                       std::back_inserter(kernels_));
 }
 
@@ -94,9 +96,9 @@ void KeptCode::add_verdict(const std::string& kernel, std::vector<Verdict>& verd
 std::string KeptCode::text() const {
     std::string out;
     for (const KeptKernel& kernel : kernels_)
-        out += fmt::format("{}: {} of machine code, {}, {} compared\n", printable(kernel.kernel),
+        out += fmt::format("{}: {} of machine code, {}, {} and {} compared\n", printable(kernel.kernel),
                            count_of(kernel.instructions, "instruction"), count_of(kernel.products, "product"),
-                           count_of(kernel.compared, "operation"));
+                           count_of(kernel.compared, "operation"), count_of(kernel.values, "value"));
     return out;
 }
 
@@ -110,6 +112,7 @@ void KeptCode::add_to(nlohmann::ordered_json& json) const {
                         {"instructions", kernel.instructions},
                         {"products", kernel.products},
                         {"compared", kernel.compared},
+                        {"values", kernel.values},
                         {"verdict", to_string(kernel.verdict.kind)}});
 }
 

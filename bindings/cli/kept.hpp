@@ -14,7 +14,7 @@ namespace wgrun::cli {
 
 /// Holds machine code against a kernel of a script. Findings are at lines of the script, with those of the
 /// PTX as notes.
-std::vector<KeptKernel> kept_of_script(Kernel& kernel, const sass::Listing& listing);
+std::vector<KeptKernel> kept_of_script(Kernel& kernel, const sass::Listing& listing, bool performance);
 
 /// Takes the name of a file with machine code from behind FILE, if there is one. False, with a remark, if
 /// there are several.
@@ -24,7 +24,9 @@ bool take_machine_code(Request& request, std::string& file);
 class KeptCode {
   public:
     /// `file`: where the machine code is, in place of what ptxas makes; empty: ptxas makes it.
-    explicit KeptCode(std::string file = {}) : file_(std::move(file)) {}
+    /// performance: also finds what is slower than necessary.
+    explicit KeptCode(std::string file = {}, bool performance = false)
+        : file_(std::move(file)), performance_(performance) {}
 
     /// Adds a kernel of a script.
     void add(Kernel& kernel, const std::atomic<bool>* stop);
@@ -40,11 +42,12 @@ class KeptCode {
     void add_verdict(const std::string& kernel, std::vector<Verdict>& verdicts) const;
 
     std::string text() const;
-    /// Adds `machine_code`: a list of { kernel, file, line, instructions, products, compared, verdict }.
+    /// Adds `machine_code`: a list of { kernel, file, line, instructions, products, compared, values, verdict }.
     void add_to(nlohmann::ordered_json& json) const;
 
   private:
     std::string file_;
+    bool performance_;
     std::vector<KeptKernel> kernels_;
 };
 

@@ -15,8 +15,10 @@
 #include "bindings/cli/print_kernels.hpp"
 #include "bindings/cli/verdicts.hpp"
 #include "sass/in_flight.hpp"
+#include "sass/liveness.hpp"
 #include "sass/record.hpp"
 #include "sass/registers.hpp"
+#include "sass/scoreboards.hpp"
 #include "wgrun/count_of.hpp"
 #include "wgrun/gpu.hpp"
 #include "wgrun/printable.hpp"
@@ -44,6 +46,8 @@ struct Disassembled {
     sass::Function function;
     Origin origin;
     std::vector<ProductRow> products;
+    std::vector<std::vector<sass::Awaited>> awaits;  ///< by instruction: what it may wait for
+    std::vector<int> live;                           ///< by instruction: registers in use before it
     KeptKernel kept;
 };
 
@@ -60,18 +64,25 @@ struct Visit {
     std::vector<Diagnostic> findings;
 };
 
-std::vector<ProductRow> products_of(const sass::Function& function, const std::vector<Where>& places) {
+std::vector<ProductRow> products_of(const sass::Function& function, const sass::Graph& graph,
+                                    const std::vector<Where>& places) {
     std::vector<ProductRow> out;
-    const sass::Graph graph(function);
+    const auto waits = sass::waits_of_products(function, graph);
     int group = 1;
     for (sass::Place at = 0; at < function.instructions.size(); ++at) {
         const sass::Instruction& one = function.instructions[at];
         if (one.record->does != sass::Does::product) continue;
         const sass::Product product = sass::product_of(one);
         const Where where = out.size() < places.size() ? places[out.size()] : Where{};
-        out.push_back({at, product, group, where, sass::waits_of(function, graph, at)});
+        out.push_back({at, product, group, where, waits[out.size()]});
         group += product.ends_group;
     }
+    return out;
+}
+
+std::vector<std::vector<sass::Awaited>> awaits_of(const sass::Function& function, const sass::Graph& graph) {
+    std::vector<std::vector<sass::Awaited>> out(function.instructions.size());
+    for (const sass::Awaited& one : sass::scoreboard_waits(function, graph)) out[one.by].push_back(one);
     return out;
 }
 
@@ -81,8 +92,10 @@ void add(Visit& visit, const sass::Listing& listing, std::vector<KeptKernel> kep
         visit.findings.insert(visit.findings.end(), kernel.findings.begin(), kernel.findings.end());
         sass::Function none{kernel.kernel, {}, {}};
         const sass::Function& code = function == listing.functions.end() ? none : *function;
-        std::vector<ProductRow> products = products_of(code, kernel.places);
-        visit.kernels.push_back({listing, code, origin, std::move(products), std::move(kernel)});
+        const sass::Graph graph(code);
+        std::vector<ProductRow> products = products_of(code, graph, kernel.places);
+        visit.kernels.push_back({listing, code, origin, std::move(products), awaits_of(code, graph),
+                                 sass::live_registers(code, graph), std::move(kernel)});
     }
 }
 
@@ -99,7 +112,7 @@ void disassemble_kernel(Kernel& kernel, void* context) {
     visit.findings.insert(visit.findings.end(), findings.begin(), findings.end());
     if (has_errors(findings)) return;
     const sass::Listing listing = listing_of(visit, kernel.ptx());
-    std::vector<KeptKernel> kept = kept_of_script(kernel, listing);
+    std::vector<KeptKernel> kept = kept_of_script(kernel, listing, false);
     add(visit, listing, std::move(kept), [lines = kernel.ptx_lines()](const sass::Instruction& one) {
         const auto at = static_cast<std::size_t>(one.line);
         return one.line > 0 && at <= lines.size() ? lines[at - 1] : Where{};
@@ -153,25 +166,54 @@ class Sources {
     std::map<std::string, std::vector<std::string>> files_;
 };
 
-/// "stall 4, waits for 0 1, sets 2": what the control word says besides the usual.
-std::string control_text(const sass::Control& control) {
-    if (!control.known) return {};
-    std::string out = fmt::format("stall {}", control.stall);
-    std::vector<int> waits;
-    for (int i = 0; i < 6; ++i)
-        if (((control.waits >> i) & 1) != 0) waits.push_back(i);
-    if (!waits.empty()) out += fmt::format(", waits for {}", fmt::join(waits, " "));
-    if (control.write != sass::Control::none) out += fmt::format(", writes set {}", control.write);
-    if (control.read != sass::Control::none) out += fmt::format(", reads set {}", control.read);
-    return out;
-}
-
 std::string address_of(const Disassembled& kernel, sass::Place at) {
     return fmt::format("{:04x}", kernel.function.instructions[at].address);
 }
 
+/// "waits for 0 (0840 08f0) 2": the scoreboards, and the instructions that they may count there.
+std::string waits_text(const Disassembled& kernel, sass::Place at) {
+    std::vector<std::string> waits;
+    for (int i = 0; i < 6; ++i) {
+        std::vector<std::string> setters;
+        for (const sass::Awaited& one : kernel.awaits[at])
+            if (one.scoreboard == i) setters.push_back(address_of(kernel, one.of));
+        const bool asked = ((kernel.function.instructions[at].control.waits >> i) & 1) != 0;
+        if (!setters.empty())
+            waits.push_back(fmt::format("{} ({})", i, fmt::join(setters, " ")));
+        else if (asked)
+            waits.push_back(std::to_string(i));
+    }
+    return waits.empty() ? std::string() : fmt::format(", waits for {}", fmt::join(waits, " "));
+}
+
+/// "stall 4, waits for 0 (0840), writes set 2, 90 live": what the control word says besides the usual, and
+/// the registers in use.
+std::string remark_text(const Disassembled& kernel, sass::Place at) {
+    const sass::Control& control = kernel.function.instructions[at].control;
+    const std::string live = fmt::format("{} live", kernel.live[at]);
+    if (!control.known) return live;
+    std::string out = fmt::format("stall {}{}", control.stall, waits_text(kernel, at));
+    if (control.write != sass::Control::none) out += fmt::format(", writes set {}", control.write);
+    if (control.read != sass::Control::none) out += fmt::format(", reads set {}", control.read);
+    return out + ", " + live;
+}
+
 std::string place_text(Where where) {
     return where ? fmt::format(", {}:{}", where.file.view(), where.line) : std::string();
+}
+
+/// Where most registers are in use.
+sass::Place fullest(const Disassembled& kernel) {
+    return static_cast<sass::Place>(std::ranges::max_element(kernel.live) - kernel.live.begin());
+}
+
+std::string registers_text(const Disassembled& kernel) {
+    if (kernel.live.empty()) return {};
+    const sass::Place at = fullest(kernel);
+    const int stack = sass::stack_bytes(kernel.function);
+    return fmt::format("  up to {} in use, at {}{}{}\n", count_of(kernel.live[at], "register"),
+                       address_of(kernel, at), place_text(kernel.origin(kernel.function.instructions[at])),
+                       stack > 0 ? fmt::format("; {} of stack", count_of(stack, "byte")) : "");
 }
 
 std::string to_text(const Disassembled& kernel, bool brief, Sources& sources) {
@@ -183,10 +225,12 @@ std::string to_text(const Disassembled& kernel, bool brief, Sources& sources) {
         std::vector<std::string> waits;
         for (const sass::Place wait : row.waits) waits.push_back(address_of(kernel, wait));
         text += fmt::format(
-            "  {}  {}  group {}, {}{}\n", address_of(kernel, row.at), one.mnemonic, row.group,
+            "  {}  {}  group {}, {}{}{}{}\n", address_of(kernel, row.at), one.mnemonic, row.group,
             waits.empty() ? "no wait covers it" : fmt::format("waited for at {}", fmt::join(waits, ", ")),
+            one.control.known ? fmt::format(", stall {}", one.control.stall) : "", waits_text(kernel, row.at),
             place_text(row.where));
     }
+    text += registers_text(kernel);
     const Verdict& verdict = kernel.kept.verdict;
     text += fmt::format("  machine code: {}{}\n", to_string(verdict.kind),
                         verdict.reason.empty() ? "" : fmt::format(": {}", verdict.reason));
@@ -201,11 +245,19 @@ std::string to_text(const Disassembled& kernel, bool brief, Sources& sources) {
             text += fmt::format("{}:{}: {}\n", where.file.view(), where.line, printable(sources.line(where)));
             before = where;
         }
-        const std::string control = control_text(one.control);
-        text += fmt::format("    {:04x}  {}{}\n", one.address, one.text,
-                            control.empty() ? "" : fmt::format("  // {}", control));
+        text += fmt::format("    {:04x}  {}  // {}\n", one.address, one.text,
+                            remark_text(kernel, static_cast<sass::Place>(i)));
     }
     return text;
+}
+
+Json waits_json(const Disassembled& kernel, sass::Place at) {
+    Json out = Json::array();
+    for (const sass::Awaited& one : kernel.awaits[at])
+        out.push_back({{"scoreboard", one.scoreboard},
+                       {"address", address_of(kernel, one.of)},
+                       {"cycles", one.cycles}});
+    return out;
 }
 
 Json place(Where where) { return {{"file", where.file}, {"line", where.line}}; }
@@ -213,6 +265,12 @@ Json place(Where where) { return {{"file", where.file}, {"line", where.line}}; }
 Json to_object(const Disassembled& kernel, bool brief) {
     Json out = {{"kernel", kernel.function.name},
                 {"verdict", verdicts_as_json({&kernel.kept.verdict, 1})[0]}};
+    if (!kernel.live.empty()) {
+        const sass::Place at = fullest(kernel);
+        out["registers"] = {{"most", kernel.live[at]}, {"address", address_of(kernel, at)}};
+        out["registers"].update(place(kernel.origin(kernel.function.instructions[at])));
+    }
+    out["stack"] = sass::stack_bytes(kernel.function);
     Json& products = out["products"] = Json::array();
     for (const ProductRow& row : kernel.products) {
         const sass::Instruction& one = kernel.function.instructions[row.at];
@@ -226,6 +284,8 @@ Json to_object(const Disassembled& kernel, bool brief) {
                         {"k", row.is.k},
                         {"sparse", row.is.sparse},
                         {"registers", row.is.fragment.count > 0}};
+        if (one.control.known) product["stall"] = one.control.stall;
+        product["waits_for"] = waits_json(kernel, row.at);
         product.update(place(row.where));
         products.push_back(std::move(product));
     }
@@ -247,7 +307,9 @@ Json to_object(const Disassembled& kernel, bool brief) {
             row["waits"] = one.control.waits;
             if (one.control.write != sass::Control::none) row["sets_when_written"] = one.control.write;
             if (one.control.read != sass::Control::none) row["sets_when_read"] = one.control.read;
+            if (!kernel.awaits[i].empty()) row["waits_for"] = waits_json(kernel, static_cast<sass::Place>(i));
         }
+        row["live"] = kernel.live[i];
         instructions.push_back(std::move(row));
     }
     return out;

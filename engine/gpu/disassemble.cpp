@@ -40,7 +40,8 @@ Part find_nvdisasm() {
     return part;
 }
 
-std::string disassemble(std::span<const std::byte> cubin, const std::atomic<bool>* stop, bool lines) {
+std::string disassemble(std::span<const std::byte> cubin, const std::atomic<bool>* stop, bool lines,
+                        std::chrono::milliseconds limit) {
     constexpr std::size_t most = 512 << 20;
     const Part found = find_nvdisasm();
     if (!found)
@@ -52,7 +53,7 @@ std::string disassemble(std::span<const std::byte> cubin, const std::atomic<bool
     std::vector<std::string> command = {found.path, "-c"};
     if (lines) command.insert(command.end(), {"-hex", "-g", "-gp"});
     command.push_back(input.string());
-    ProcessResult run = run_process(command, std::chrono::minutes(2), stop, most);
+    ProcessResult run = run_process(command, limit, stop, most);
     if (run.status != 0)
         throw EnvironmentError("EIO", fmt::format("nvdisasm failed ({}): {}", run.status, run.output));
     if (run.output.size() >= most) throw EnvironmentError("EIO", "nvdisasm prints more than 512 MiB");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -17,9 +18,9 @@ Part find_nvdisasm();
 /// The SASS of a cubin: what `nvdisasm -c` prints; with `lines` what `nvdisasm -c -hex -g -gp` prints, which
 /// also has the encodings, and before each instruction the lines of the source and of the PTX that the cubin
 /// knows. EnvironmentError ENOENT where there is no nvdisasm, EIO where it refuses the cubin or prints more
-/// than 512 MiB, ETIMEDOUT after two minutes, EINTR when `stop` was raised. Thread-safe.
+/// than 512 MiB, ETIMEDOUT after `limit`, EINTR when `stop` was raised. Thread-safe.
 std::string disassemble(std::span<const std::byte> cubin, const std::atomic<bool>* stop = nullptr,
-                        bool lines = false);
+                        bool lines = false, std::chrono::milliseconds limit = std::chrono::minutes(2));
 
 /// The cubins for sm_90 and sm_90a that an object file, a library or an executable carries, by cuobjdump;
 /// that of a cubin is itself. EnvironmentError ENOENT where there is no cuobjdump, or no such cubin;

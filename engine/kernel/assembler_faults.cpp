@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "isa/effects.hpp"
 #include "wgrun/rules.hpp"
@@ -64,6 +66,64 @@ std::optional<Where> adds_a_pair_twice(const Program& program) {
     return out;
 }
 
+/// Finds the second of two products of a group that are equal: the same accumulators, A and B, while nothing
+/// writes to what they name.
+class Equal final : public isa::Effects {
+  public:
+    std::optional<Where> first;
+
+    void look(const Step& step) {
+        step_ = &step;
+        for (std::size_t i = 0; i < step.operands.size() && i < step.op->operands.size(); ++i)
+            if (step.op->operands[i].access == isa::Access::out)
+                std::erase_if(seen_, [&](const Key& key) {
+                    return std::ranges::find(key, step.operands[i].reg.id) != key.end();
+                });
+        isa::visit_effects(step, *this);
+    }
+    void end_block() { seen_.clear(); }
+
+  private:
+    using Key = std::vector<std::uint32_t>;
+    static void add(Key& key, const Operand& operand) {
+        key.push_back(operand.reg.id);
+        key.push_back(static_cast<std::uint32_t>(operand.imm));
+        for (const Reg reg : operand.list) key.push_back(reg.id);
+    }
+    void issue_mma(const isa::AsyncMma& mma) override {
+        Key key;
+        for (const Operand& operand : step_->operands) add(key, operand);
+        if (std::ranges::find(seen_, key) != seen_.end() && mma.reads_accumulators && !first)
+            first = step_->where;
+        seen_.push_back(std::move(key));
+    }
+    void commit_mma() override { seen_.clear(); }
+    const Step* step_ = nullptr;
+    std::vector<Key> seen_;
+};
+
+std::optional<Where> repeats_a_product(const Program& program) {
+    Equal found;
+    for (const BasicBlock& block : program.blocks()) {
+        for (const Step& step : block.steps) found.look(step);
+        found.end_block();
+    }
+    return found.first;
+}
+
+/// Finds a shift to the left of 64 bits by a constant of 64 or more.
+std::optional<Where> shifts_everything_out(const Program& program) {
+    constexpr std::int64_t width = 64;
+    std::optional<Where> out;
+    for_each_step(program, [&](const Step& step) {
+        if (step.op == isa::find("shl") && isa::bits(step.form.type()) == width &&
+            step.operands.size() == 3 && step.operands[2].kind == Operand::Kind::imm &&
+            step.operands[2].imm >= width && !out)
+            out = step.where;
+    });
+    return out;
+}
+
 constexpr std::array faults{
     AssemblerFault{
         .reports = "triton#11781, triton#9433",
@@ -88,6 +148,18 @@ constexpr std::array faults{
                    .shape = {},
                    .hits = nullptr,
                    .remedy = "ptxas 13.1.80 has been seen to be right"},
+    AssemblerFault{.reports = "wgrun, 2026-11-30",
+                   .until = {13, 6, 0},
+                   .what = "from -O1 on it may make one product of the two: the sum grows by A * B once",
+                   .shape = "two equal wgmma of one group: the same accumulators, A and B, with scale-d 1",
+                   .hits = repeats_a_product,
+                   .remedy = "wgmma.commit_group between the two"},
+    AssemblerFault{.reports = "wgrun, shifts, 2026-11-30",
+                   .until = {13, 6, 0},
+                   .what = "from -O1 on it may leave the value as it is, in place of 0",
+                   .shape = "shl.b64 by a constant of 64 or more",
+                   .hits = shifts_everything_out,
+                   .remedy = "a register of 0, which is what the shift gives"},
 };
 
 }  // namespace

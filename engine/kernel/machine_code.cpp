@@ -17,6 +17,7 @@
 #include "sass/kept.hpp"
 #include "wgrun/gpu.hpp"
 #include "wgrun/kernel.hpp"
+#include "wgrun/printable.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun {
@@ -47,8 +48,15 @@ bool has_lines(const sass::Function& function) {
 }
 
 KeptKernel judged(std::string name, Where where, const sass::Function& function, sass::Kept kept) {
-    KeptKernel out{
-        std::move(name), where, function.instructions.size(), kept.products, kept.events, {}, {}, {}};
+    KeptKernel out{std::move(name),
+                   where,
+                   function.instructions.size(),
+                   kept.products,
+                   kept.events,
+                   kept.values,
+                   {},
+                   {},
+                   {}};
     for (const int line : kept.product_lines) out.places.push_back({where.file, line});
     out.verdict = verdict(Property::kept, kept.findings, kept.gaps, "all launches");
     out.findings = std::move(kept.findings);
@@ -65,7 +73,7 @@ KeptKernel undecided(std::string name, Where where, std::string reason, std::str
 }
 
 KeptKernel kept_of_entry(const ptx::Module& module, const ptx::Function& entry, const sass::Listing& listing,
-                         const std::vector<int>& starts) {
+                         const std::vector<int>& starts, bool performance) {
     ptx::LaunchFacts facts;
     facts.whole = true;
     const ptx::Lowered lowered = ptx::lower(module, entry, facts);
@@ -82,6 +90,10 @@ KeptKernel kept_of_entry(const ptx::Module& module, const ptx::Function& entry, 
         return undecided(lowered.name, lowered.where, "the machine code does not name lines of the PTX",
                          "ptxas -lineinfo");
     sass::Context known;
+    known.performance = performance;
+    known.one_shared_variable = std::ranges::count_if(module.variables, [&](const ptx::Variable& variable) {
+                                    return module.at(variable.space) == ".shared";
+                                }) == 1;
     known.ignores_setmaxnreg = static_cast<bool>(lowered.unknown.setmaxnreg) || lowered.unknown.registers;
     sass::Kept kept = sass::compare_with_program(function, lowered.program, known);
     const auto about_registers = [](const Diagnostic& finding) {
@@ -98,6 +110,15 @@ KeptKernel kept_of_entry(const ptx::Module& module, const ptx::Function& entry, 
     return judged(lowered.name, lowered.where, function, std::move(kept));
 }
 
+/// Other chips have other instructions.
+void expect_chip(const std::string& path, const sass::Listing& listing) {
+    if (listing.target.empty() || listing.target.starts_with("sm_90")) return;
+    throw EnvironmentError("EIO",
+                           fmt::format("{} is machine code for {}: only that of sm_90 and sm_90a is read",
+                                       path, printable(listing.target)),
+                           "ptxas -arch=sm_90a");
+}
+
 }  // namespace
 
 sass::Listing machine_code_of(std::string_view ptx, std::span<const std::string> options,
@@ -111,6 +132,7 @@ sass::Listing machine_code_of(std::string_view ptx, std::span<const std::string>
 sass::Listing machine_code_in(const std::string& path, const std::atomic<bool>* stop) {
     if (std::string text = contents(path); sass::is_listing(text)) {
         sass::Listing listing = sass::read_listing(std::move(text));
+        expect_chip(path, listing);
         const auto cut = std::ranges::find_if(listing.functions, sass::is_cut);
         if (cut == listing.functions.end()) return listing;
         throw EnvironmentError("EIO", fmt::format("{} ends in the middle of {}", path, cut->name),
@@ -119,7 +141,9 @@ sass::Listing machine_code_in(const std::string& path, const std::atomic<bool>* 
     std::string all;
     for (const std::vector<std::byte>& cubin : gpu::cubins_of(path, stop))
         all += gpu::disassemble(cubin, stop, true);
-    return sass::read_listing(std::move(all));
+    sass::Listing listing = sass::read_listing(std::move(all));
+    expect_chip(path, listing);
+    return listing;
 }
 
 bool has_machine_code_alone(const std::string& path) {
@@ -129,13 +153,13 @@ bool has_machine_code_alone(const std::string& path) {
 bool carries_machine_code(const std::string& path) { return gpu::is_binary(path) && !gpu::is_cubin(path); }
 
 std::vector<KeptKernel> kept_of_text(const std::string& file, std::string text, const sass::Listing& listing,
-                                     const std::vector<int>& starts) {
+                                     const std::vector<int>& starts, bool performance) {
     const ptx::Parsed parsed = ptx::parse(file, std::move(text));
     if (!parsed.errors.empty()) throw CheckError(parsed.errors);
     std::vector<KeptKernel> out;
     for (const ptx::Function& function : parsed.module.functions)
         if (function.entry && function.body)
-            out.push_back(kept_of_entry(parsed.module, function, listing, starts));
+            out.push_back(kept_of_entry(parsed.module, function, listing, starts, performance));
     return out;
 }
 

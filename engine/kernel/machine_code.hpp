@@ -19,6 +19,7 @@ struct KeptKernel {
     std::string kernel;
     Where where;  ///< the entry in the PTX; of machine code alone: its file
     std::size_t instructions = 0, products = 0, compared = 0;  ///< of the machine code
+    std::size_t values = 0;  ///< of single threads that were compared: addresses, numbers, bytes in memory
     std::vector<Where> places;  ///< by product of the machine code, in the order of its text: in the PTX
     Verdict verdict;            ///< Property::kept
     std::vector<Diagnostic> findings;
@@ -41,8 +42,9 @@ bool carries_machine_code(const std::string& path);
 /// An entry without machine code, or machine code without line information, leaves its verdict undecided.
 /// Throws CheckError for a text that is no PTX. Thread-safe.
 /// `starts`, of PTX that a binary carries: the lines before its modules, which machine code does not count.
+/// `performance`: also finds what is slower than necessary.
 std::vector<KeptKernel> kept_of_text(const std::string& file, std::string text, const sass::Listing& listing,
-                                     const std::vector<int>& starts = {});
+                                     const std::vector<int>& starts = {}, bool performance = false);
 
 /// The number of the line before each module in the PTX of a binary, as ptx_from() returns it: there the text
 /// begins from which the binary was made. Throws as that does.

@@ -49,7 +49,7 @@ constexpr Rule WG_SASS_02{
     .fix = "another version of ptxas; a report to NVIDIA (docs/sass.md).",
     .decided =
         "By comparing the orders in which the machine code and the program execute what matters (`check "
-        "--sass`). What a branch depends on is not compared.",
+        "--sass`).",
     .wrong = R"(-- the machine code has one HGMMA where the program has two
 k:wgmma_fence()
 k:wgmma_mma_async(acc, da, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
@@ -127,7 +127,7 @@ constexpr Rule WG_SASS_05{
     .fix = "another version of ptxas; a report to NVIDIA (docs/sass.md).",
     .decided =
         "By comparing the orders in which the machine code and the program execute what matters (`check "
-        "--sass`). What a branch depends on is not compared.",
+        "--sass`).",
     .wrong = R"(-- no FENCE.VIEW.ASYNC in the machine code
 k:st_shared_v4_b32(at, values)
 k:fence_proxy_async()
@@ -177,9 +177,8 @@ constexpr Rule WG_SASS_07{
         "with old values.",
     .fix = "another version of ptxas; a report to NVIDIA (docs/sass.md).",
     .decided =
-        "By the line of each access to shared and global memory (`check --sass`). Addresses are not "
-        "compared, "
-        "nor is local memory.",
+        "By the line of each access to shared and global memory (`check --sass`); WG-SASS-11 has their "
+        "addresses. Local memory is not compared.",
     .wrong = R"(-- STS.64 in the machine code
 k:st_shared_v4_b32(at, values)
 k:fence_proxy_async()
@@ -239,6 +238,64 @@ end))",
 k:loop(blocks, function()
   k:wgmma_mma_async(acc, da, db, {n=256, k=16, d="f32", a="bf16", b="bf16"})
   k:wgmma_commit_group()
+end))"};
+
+constexpr Rule WG_SASS_10{
+    .id = "WG-SASS-10",
+    .severity = note,
+    .found_by = assembler,
+    .title = "a wait for a result in the main loop",
+    .law =
+        "In a main loop, other work is issued between an instruction that takes long and what needs its "
+        "result.",
+    .section = "5.1",
+    .why =
+        "A warp stops at an instruction that waits for a scoreboard until the results are there: of shared "
+        "memory some 30 cycles, of the L2 cache some 250, of global memory 500 and more. Other warps may "
+        "fill "
+        "the time, as long as the multiprocessor has some.",
+    .fix =
+        "load earlier, into registers of the next turn; more stages; or more warps, where registers allow "
+        "them.",
+    .decided =
+        "By the control words of the machine code, in the innermost loops that have products (`check --sass "
+        "--perf`): which instructions a scoreboard may count, and how many cycles at least are issued "
+        "between.",
+    .wrong = R"(k:loop(blocks, function()
+  k:ld_shared_v4_b32(fragment, at)
+  k:wgmma_mma_async(acc, fragment, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
+end))",
+    .right = R"(k:loop(blocks, function()
+  k:ld_shared_v4_b32(next, at)
+  k:wgmma_mma_async(acc, fragment, db, {n=64, k=16, d="f32", a="bf16", b="bf16"})
+end))"};
+
+constexpr Rule WG_SASS_11{
+    .id = "WG-SASS-11",
+    .severity = error,
+    .property = Property::kept,
+    .found_by = assembler,
+    .title = "another value than the program's",
+    .law =
+        "Machine code accesses the addresses of the program, under the conditions of the program, with its "
+        "descriptors and numbers.",
+    .section = "8.1",
+    .why =
+        "A store to another address, one that only some of the threads make, or a product of another tile "
+        "gives wrong results, and may write to memory that is not the kernel's.",
+    .fix = "another version of ptxas; a report to NVIDIA (docs/sass.md).",
+    .decided =
+        "By executing both for single threads, with arguments and memory that are drawn at random (`check "
+        "--sass`): what depends on a value that is not followed, such as sums of products, is not compared.",
+    .wrong = R"(-- the machine code stores to 4 * i + 8, where i < 99
+local i = k:special "tid.x"
+k:if_(i:lt(n), function()
+  k:st_global_f32(k:element(D, i + 1), sum)
+end))",
+    .right = R"(-- the machine code stores to 4 * i + 4, where i < n
+local i = k:special "tid.x"
+k:if_(i:lt(n), function()
+  k:st_global_f32(k:element(D, i + 1), sum)
 end))"};
 
 }  // namespace wgrun::rules

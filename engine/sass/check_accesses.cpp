@@ -73,20 +73,27 @@ class Accesses {
         // In parts it has all of its bytes, in each of its copies.
         if (narrow == 0 || bytes % asked.bytes == 0) return;
         if (asked.does == Does::load && !asked.used) return;
+        if (asked.does == Does::load && asked.scalar)
+            return report_.open(
+                asked.line, fmt::format("{} moves {} bytes, the load of line {} {}: whether all "
+                                        "of them are needed is not known",
+                                        report_.name(first->number), first->bytes, asked.line, asked.bytes));
         report_.add(rules::WG_SASS_07, asked.line, first->number,
                     fmt::format("{} moves {} bytes, the {} of the program {}", report_.name(first->number),
                                 first->bytes, kind_of(asked), asked.bytes));
     }
 
     /// Without an event between them, a store of the same block may overwrite this one where the address
-    /// shows it, and a wider one than the program's may be both.
+    /// shows it, and a wider one than the program's may be both. One of another block may be both where both
+    /// write to one address: the branches before them then decide what is stored.
     bool may_be_covered(const Access& asked) const {
         return std::ranges::any_of(asked_.accesses, [&](const Access& other) {
-            if (&other == &asked || other.does == Does::load || other.block != asked.block ||
-                !same_memory(other.memory, asked.memory) || other.before != asked.before ||
-                other.after != asked.after)
+            if (&other == &asked || other.does == Does::load || !same_memory(other.memory, asked.memory) ||
+                other.before != asked.before || other.after != asked.after)
                 return false;
             const std::vector<const Access*> images = images_of(other);
+            if (other.block != asked.block)
+                return !images.empty() && asked.base.known && other.base.known && may_overlap(asked, other);
             const bool wider =
                 std::ranges::any_of(images, [&](const Access* image) { return image->bytes > other.bytes; });
             return wider || (!images.empty() && may_overlap(asked, other));
@@ -100,7 +107,8 @@ class Accesses {
     }
 
     void missing(const Access& asked) {
-        if (asked.guard_may_fail && !holds_somewhere(asked_, done_, found_, asked.guard))
+        if (asked.guard_decides_branches ||
+            (asked.guard_may_fail && !holds_somewhere(asked_, done_, found_, asked.guard)))
             report_.open(asked.line, fmt::format("the machine code has no {} of line {}: whether its guard "
                                                  "ever holds is not known",
                                                  kind_of(asked), asked.line));

@@ -22,12 +22,17 @@ std::string_view name_of(Touched::What what) {
 
 }  // namespace
 
-void check_registers(const Function& function, const Graph& graph, const std::vector<int>& line_of,
-                     Report& report) {
+void check_registers(const Function& function, const Graph& graph, const Asked* asked,
+                     const std::vector<int>& line_of, Report& report) {
+    // Nobody reads what a product of no use writes.
+    const auto of_no_use = [&](Place product) {
+        return asked != nullptr && only_commits(function.instructions[product], *asked);
+    };
     // One finding for each product and each kind: what follows from the same fault is no other one.
     std::set<std::pair<Place, Touched::What>> told, touching;
     for (const Touched& touched : touched_in_flight(function, graph)) {
-        if (told.contains({touched.product, touched.what}) || touching.contains({touched.at, touched.what}))
+        if (of_no_use(touched.product) || told.contains({touched.product, touched.what}) ||
+            touching.contains({touched.at, touched.what}))
             continue;
         told.emplace(touched.product, touched.what);
         touching.emplace(touched.at, touched.what);
@@ -41,7 +46,7 @@ void check_registers(const Function& function, const Graph& graph, const std::ve
     }
     std::set<Place> products, writes;  // one finding for each
     for (const Unordered& one : written_without_order(function, graph)) {
-        if (products.contains(one.product) || writes.contains(one.write)) continue;
+        if (of_no_use(one.product) || products.contains(one.product) || writes.contains(one.write)) continue;
         products.insert(one.product);
         writes.insert(one.write);
         report.add(rules::WG_SASS_08, line_of[one.product], one.product,

@@ -32,7 +32,8 @@ struct Event {
     std::uint32_t block = 0;   ///< of a program
     bool guarded = false;
     std::uint64_t guard = 0;  ///< of a program: the register, how often it was written, whether it is negated
-    bool guard_may_fail = false;  ///< of a program: for all threads, as an assembler may find
+    bool guard_may_fail = false;          ///< of a program: for all threads, as an assembler may find
+    bool guard_decides_branches = false;  ///< of a program: it compares what branches compare, too
 };
 
 /// "bar.sync", "a wgmma": what messages call it.
@@ -55,13 +56,15 @@ struct Access {
     Does does = Does::load;
     Memory memory = Memory::none;
     int bytes = 0;
-    int line = 0;                 ///< of the PTX
-    std::uint32_t number = 0;     ///< of machine code: the instruction
-    std::uint32_t block = 0;      ///< of a program
-    std::uint64_t guard = 0;      ///< of a program: as of an event; 0: none
-    bool guard_may_fail = false;  ///< of a program: for all threads, as an assembler may find
-    Base base{};                  ///< of a program: its address
-    bool used = true;             ///< of a load of a program: each register of the result is read somewhere
+    int line = 0;                         ///< of the PTX
+    std::uint32_t number = 0;             ///< of machine code: the instruction
+    std::uint32_t block = 0;              ///< of a program
+    std::uint64_t guard = 0;              ///< of a program: as of an event; 0: none
+    bool guard_may_fail = false;          ///< of a program: for all threads, as an assembler may find
+    bool guard_decides_branches = false;  ///< of a program: it compares what branches compare, too
+    Base base{};                          ///< of a program: its address
+    bool used = true;     ///< of a load of a program: each register of the result is read somewhere
+    bool scalar = false;  ///< of a load of a program: to one register, not all of whose bits may be needed
     /// The events that order accesses, and may come next before it or behind it.
     std::vector<EventId> before{}, after{};
 };
@@ -118,6 +121,10 @@ struct Done {
 /// The events of machine code. Waits, fences and the like count where the program asks for one at the same
 /// line: others are there for other reasons, and do no harm.
 Done done_by(const Function& function, const Graph& graph, const Asked& asked);
+
+/// Whether a product only commits a group: one without products is committed by a product of its own that
+/// writes no register; without optimisation each group is, by one of no use.
+bool only_commits(const Instruction& product, const Asked& asked);
 
 /// Nodes of a finer graph, of which some are events, made a graph of these alone.
 struct Fine {

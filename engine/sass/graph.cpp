@@ -73,7 +73,8 @@ class Cycles {
     }
 
     void close(Place root) {
-        const auto begin = std::ranges::find(open_, root);
+        auto begin = open_.end() - 1;  // it is one of the last
+        while (*begin != root) --begin;
         const bool cycle = std::distance(begin, open_.end()) > 1 ||
                            std::ranges::find(next_[root], root) != next_[root].end();
         for (auto at = begin; at != open_.end(); ++at) {
@@ -107,7 +108,7 @@ Graph::Graph(const Function& function) : function_(&function), next_(function.in
     open_ = static_cast<Place>(next_.size());
     find_successors();
     find_reachable();
-    find_depths();
+    find_loops();
 }
 
 void Graph::find_successors() {
@@ -175,8 +176,9 @@ void Graph::find_reachable() {
     }
 }
 
-void Graph::find_depths() {
+void Graph::find_loops() {
     depth_.assign(next_.size(), 0);
+    loop_.assign(next_.size(), static_cast<Place>(next_.size()));
     std::vector<bool> within = reachable_;
     constexpr int deepest = 8;
     for (int round = 0; round < deepest; ++round) {
@@ -194,6 +196,8 @@ void Graph::find_depths() {
         for (Place at = 0; at < next_.size(); ++at)
             if (within[at] && first[cycles.of[at]] == Cycles::none)
                 first[cycles.of[at]] = at, within[at] = false;
+        for (Place at = 0; at < next_.size(); ++at)
+            if (cycles.of[at] != Cycles::none) loop_[at] = first[cycles.of[at]];
     }
 }
 

@@ -23,6 +23,8 @@ class Graph {
     bool reachable(Place at) const { return reachable_[at]; }
     /// How many loops are around it: cycles of the graph, and cycles within them.
     int depth(Place at) const { return depth_[at]; }
+    /// The first instruction, in the order of the text, of the innermost loop around it; size(): none.
+    Place loop(Place at) const { return loop_[at]; }
     /// Whether the branch leads back to a loop that lanes take one after the other, for values that are not
     /// the same in all of them (BRA.U.ANY): each lane passes the instructions of the loop once.
     bool repeats_for_lanes(Place at) const;
@@ -33,13 +35,14 @@ class Graph {
   private:
     void find_successors();
     void find_reachable();
-    void find_depths();
+    void find_loops();
 
     const Function* function_;
     std::vector<std::vector<Place>> next_;
     std::vector<std::pair<Place, std::vector<Place>>> called_;  ///< by call
     std::vector<bool> reachable_;
     std::vector<int> depth_;
+    std::vector<Place> loop_;
     Place open_ = 0;
 };
 

@@ -194,15 +194,21 @@ std::vector<std::vector<InFlight>> in_flight_at(const Function& function, const 
     return out;
 }
 
-std::vector<Place> waits_of(const Function& function, const Graph& graph, Place product) {
+std::vector<std::vector<Place>> waits_of_products(const Function& function, const Graph& graph) {
     const Outline outline(function, graph);
     std::vector<std::uint64_t> seen(function.instructions.size());
-    std::vector<Place> out;
-    follow(
-        outline, graph, product, std::vector<bool>(function.instructions.size(), true), seen,
-        [](Place, int, int) { return true; }, [&](Place at) { out.push_back(at); });
-    std::ranges::sort(out);
-    out.erase(std::unique(out.begin(), out.end()), out.end());
+    const std::vector<bool> all(function.instructions.size(), true);
+    std::vector<std::vector<Place>> out;
+    for (Place at = 0; at < function.instructions.size(); ++at) {
+        if (function.instructions[at].record->does != Does::product) continue;
+        std::vector<Place>& waits = out.emplace_back();
+        if (outline.product(at) == nullptr) continue;  // it is never executed
+        follow(
+            outline, graph, at, all, seen, [](Place, int, int) { return true; },
+            [&](Place wait) { waits.push_back(wait); });
+        std::ranges::sort(waits);
+        waits.erase(std::unique(waits.begin(), waits.end()), waits.end());
+    }
     return out;
 }
 

@@ -32,8 +32,8 @@ struct Unordered {
 };
 std::vector<Unordered> written_without_order(const Function& function, const Graph& graph);
 
-/// The waits that cover a product: on each path behind it the first.
-std::vector<Place> waits_of(const Function& function, const Graph& graph, Place product);
+/// By product, in the order of the text: the waits that cover it, on each path behind it the first.
+std::vector<std::vector<Place>> waits_of_products(const Function& function, const Graph& graph);
 
 /// A product that may be in flight, and how many groups that count were committed since it was issued, its
 /// own among them: at most so many.

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
-#include "sass/in_flight.hpp"
 #include "sass/inclusion.hpp"
 #include "sass/report.hpp"
 
@@ -70,9 +68,9 @@ class Order {
             return report_.add(rules::WG_SASS_05, function_.instructions[*done_.endless].line, *done_.endless,
                                fmt::format("behind {} a path never ends", report_.name(*done_.endless)));
         check_covered();
-        check_waits();
+        check_waits(function_, graph_, asked_, done_, found_, report_);
         check_bytes();
-        check_proxy_fences();
+        check_fences(function_, graph_, asked_, report_);
         check_accesses(function_, asked_, done_, found_, report_);
     }
 
@@ -165,7 +163,8 @@ class Order {
                              fmt::format("the machine code has no {} of line {}, whose accumulators "
                                          "nothing reads",
                                          name_of(event.does), event.line));
-            else if (event.guard_may_fail && !holds_somewhere(asked_, done_, found_, event.guard))
+            else if ((event.guard_may_fail || event.guard_decides_branches) &&
+                     !holds_somewhere(asked_, done_, found_, event.guard))
                 report_.open(event.line,
                              fmt::format("the machine code has no {} of line {}: whether its guard "
                                          "ever holds is not known",
@@ -229,69 +228,6 @@ class Order {
         }
     }
 
-    /// Of global memory alone a proxy fence takes no memory barrier.
-    bool needs_barrier(int line) const {
-        return std::ranges::any_of(asked_.graph.events, [line](const Event& event) {
-            return event.does == Does::proxy_fence && event.line == line && event.arguments[0] == Event::any;
-        });
-    }
-
-    /// A proxy fence is a memory barrier and a fence of the view that the copy engine has.
-    void check_proxy_fences() {
-        std::map<int, std::pair<int, Place>> barriers;  // fences less barriers, by line
-        for (Place at = 0; at < function_.instructions.size(); ++at) {
-            const Instruction& one = function_.instructions[at];
-            if (!graph_.reachable(at) || one.never() || !needs_barrier(one.line)) continue;
-            auto& [count, first] = barriers[one.line];
-            if (one.record->does == Does::proxy_fence) ++count, first = at;
-            if (one.record->does == Does::fence) --count;
-        }
-        for (const auto& [line, found] : barriers)
-            if (found.first > 0)
-                report_.add(
-                    rules::WG_SASS_05, line, found.second,
-                    fmt::format("the memory barrier before {} is missing", report_.name(found.second)));
-    }
-
-    void check_waits() {
-        std::vector<Place> asked;
-        std::vector<EventId> ids;
-        for (EventId id = 2; id < machine_.events.size(); ++id)
-            if (!found_.matched[id].empty()) asked.push_back(machine(id).number), ids.push_back(id);
-        std::vector<std::vector<EventId>> image(function_.instructions.size());
-        std::vector<bool> counts(function_.instructions.size());
-        for (EventId id = 2; id < machine_.events.size(); ++id) {
-            if (machine(id).does != Does::product) continue;
-            image[machine(id).number] = found_.matched[id];
-            counts[machine(id).number] =
-                std::ranges::any_of(found_.matched[id], [&](EventId of) { return asked_.ends_group[of]; });
-        }
-        const auto in_flight = in_flight_at(function_, graph_, asked, counts);
-        std::set<EventId> told;
-        std::set<Place> places;
-        for (std::size_t i = 0; i < ids.size(); ++i)
-            for (const InFlight& flying : in_flight[i]) {
-                const Place product = flying.product;
-                const int committed = flying.committed;
-                const auto& images = image[product];
-                const bool allowed = std::ranges::any_of(found_.matched[ids[i]], [&](EventId at) {
-                    return std::ranges::any_of(asked_.in_flight[at], [&](const auto& flies) {
-                        return flies.second >= committed &&
-                               std::ranges::find(images, flies.first) != images.end();
-                    });
-                });
-                if (allowed || images.empty() || told.contains(images.front()) || places.contains(asked[i]))
-                    continue;
-                told.insert(images.front());
-                places.insert(asked[i]);
-                const Event& of = program(images.front());
-                report_.add(rules::WG_SASS_03, of.line, asked[i],
-                            fmt::format("the product at {} may be in flight at {}, where the program has "
-                                        "waited for it",
-                                        report_.name(product), report_.name(asked[i])));
-            }
-    }
-
     const Function& function_;
     const Graph& graph_;
     const Asked& asked_;
@@ -336,10 +272,14 @@ Kept compare_with_program(const Function& function, const Program& program, cons
     const std::vector<int> lines = order.lines();
     for (Place at = 0; at < function.instructions.size(); ++at)
         if (function.instructions[at].record->does == Does::product) out.product_lines.push_back(lines[at]);
-    check_registers(function, graph, lines, report);
+    check_registers(function, graph, &asked, lines, report);
     order.check();
+    // What is lost or moved makes other values, too.
+    if (out.findings.empty() && asked.shared_line == 0)
+        out.values = check_values(function, graph, program, asked, report);
     check_serialised(function, graph, asked, lines, report);
     check_spills(function, graph, asked, report);
+    if (known.performance) check_scoreboards(function, graph, lines, report);
     return out;
 }
 
@@ -353,7 +293,7 @@ Kept check_alone(const Function& function, Where where) {
         lines.push_back(0);
         out.products += graph.reachable(at) && function.instructions[at].record->does == Does::product;
     }
-    check_registers(function, graph, lines, report);
+    check_registers(function, graph, nullptr, lines, report);
     return out;
 }
 

@@ -18,6 +18,10 @@ struct Context {
     std::string broken;
     /// ptxas leaves out every setmaxnreg, since nothing says how many registers a thread begins with (C7508).
     bool ignores_setmaxnreg = false;
+    /// The text has one variable in shared memory: all of it is where that begins. In which order an
+    /// assembler places several, no text says.
+    bool one_shared_variable = false;
+    bool performance = false;  ///< also say what is slower than necessary
 };
 
 struct Kept {
@@ -27,6 +31,7 @@ struct Kept {
         product_lines;  ///< of the PTX, by product of the machine code in the order of its text; 0: unknown
     std::size_t products = 0;  ///< of the machine code, those that can be reached
     std::size_t events = 0;    ///< that were compared, of the machine code
+    std::size_t values = 0;    ///< addresses and numbers of single threads that were compared
 };
 
 /// Holds machine code against the program that it was made of, which was read from PTX: the lines of its

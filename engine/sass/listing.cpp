@@ -82,6 +82,8 @@ class Reader {
             finish_encoding(line);
         } else if (line.starts_with("/*")) {
             instruction(line);
+        } else if (line.starts_with(".target") && out_.target.empty()) {
+            out_.target = trimmed(line.substr(std::string_view(".target").size()));
         } else if (line.starts_with(".text.") && line.ends_with(":")) {
             out_.functions.push_back({std::string(line.substr(6, line.size() - 7)), {}, {}});
             file_ = {}, line_ = source_line_ = 0;
@@ -171,7 +173,7 @@ bool Instruction::has(std::string_view part) const {
 }
 
 Listing read_listing(std::string text) {
-    Listing out{std::make_shared<const std::string>(std::move(text)), {}};
+    Listing out{std::make_shared<const std::string>(std::move(text)), {}, {}};
     Reader reader(out);
     std::string_view rest = *out.text;
     while (!rest.empty()) {

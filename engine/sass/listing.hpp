@@ -12,6 +12,7 @@ namespace wgrun::sass {
 /// The functions of a cubin. Their instructions refer to the text, which a copy of the listing shares.
 struct Listing {
     std::shared_ptr<const std::string> text;
+    std::string_view target;  ///< "sm_90a", as far as the text says it
     std::vector<Function> functions;
 };
 

@@ -60,15 +60,6 @@ bool has_other_reasons(Does does) {
            does == Does::copy_commit || does == Does::bulk_commit;
 }
 
-/// A group without products is committed by a product of its own that writes no register; without
-/// optimisation each group is, by one of no use.
-bool only_commits(const Instruction& one, const Asked& asked) {
-    const Product product = product_of(one);
-    return product.n == 8 && product.ends_group && !product.reads_accumulators &&
-           (product.accumulators.count == 0 ||
-            std::ranges::find(asked.commits, one.line) != asked.commits.end());
-}
-
 bool is_event(const Instruction& one, const Asked& asked) {
     const Does does = one.record->does;
     switch (does) {
@@ -311,6 +302,13 @@ class MachineEvents {
 };
 
 }  // namespace
+
+bool only_commits(const Instruction& one, const Asked& asked) {
+    const Product product = product_of(one);
+    return product.n == 8 && product.ends_group && !product.reads_accumulators &&
+           (product.accumulators.count == 0 ||
+            std::ranges::find(asked.commits, one.line) != asked.commits.end());
+}
 
 Done done_by(const Function& function, const Graph& graph, const Asked& asked) {
     return MachineEvents(function, graph, asked).make();

@@ -48,7 +48,8 @@ std::optional<bool> value_of(std::string_view operand, Known known) {
 /// The operands of a PLOP3 behind its two results: three predicates and a truth table of them.
 constexpr std::size_t logic_sources = 2, logic_table = 5;
 bool is_logic(const Instruction& one) {
-    return one.mnemonic.find("PLOP3.LUT") != std::string_view::npos && one.operands.size() > logic_table;
+    return one.mnemonic.find("PLOP3.LUT") != std::string_view::npos && one.operands.size() > logic_table &&
+           one.operands[logic_table].starts_with("0x");
 }
 bool is_comparison(const Instruction& one) {
     return one.mnemonic.find("SETP") != std::string_view::npos && one.operands.size() > 2;

@@ -1,5 +1,7 @@
 #include "sass/program_values.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <string_view>
@@ -66,6 +68,47 @@ ProgramValues::ProgramValues(const Program& program) : first_thread_(constants(p
             for (const Reg reg : step.operands[i].list) note(reg);
         }
     });
+    for (const BasicBlock& block : program.blocks())
+        if (block.end == BasicBlock::End::branch) add_compared(block.condition, compared_);
+}
+
+std::uint64_t ProgramValues::number_of(Reg reg, int depth) const {
+    constexpr std::uint64_t of_text = std::uint64_t{1} << 40;
+    const Step* step = step_of(reg);
+    if (step == nullptr || depth > most_steps || step->op->meaning == nullptr || step->operands.empty() ||
+        !is_reg(step->operands[0]) || step->operands[0].reg != reg)
+        return reg.id;
+    std::string text(step->op->name);
+    for (int field = 0; field < isa::field_count; ++field)
+        text += fmt::format(" {}", step->form.get(static_cast<isa::Field>(field), -1));
+    for (std::size_t i = 1; i < step->operands.size(); ++i) {
+        const Operand& from = step->operands[i];
+        text += is_reg(from) ? fmt::format(",{}r{}", from.negated ? "!" : "", number_of(from.reg, depth + 1))
+                             : fmt::format(",{}:{}:{}:{}", static_cast<int>(from.kind), from.imm, from.offset,
+                                           from.index);
+    }
+    return computed_.try_emplace(text, of_text + computed_.size()).first->second;
+}
+
+void ProgramValues::add_compared(Reg predicate, std::set<std::uint64_t>& out, int depth) const {
+    const Step* step = step_of(predicate);
+    out.insert(predicate.id);
+    if (step == nullptr || depth > most_steps) return;
+    const std::string_view name = step->op->name;
+    const bool joins = name == "and" || name == "or" || name == "not" || name == "xor";
+    for (std::size_t i = 1; i < step->operands.size(); ++i) {
+        if (!is_reg(step->operands[i])) continue;
+        if (joins)
+            add_compared(step->operands[i].reg, out, depth + 1);
+        else
+            out.insert(number_of(step->operands[i].reg));
+    }
+}
+
+bool ProgramValues::decides_branches(Reg predicate) const {
+    std::set<std::uint64_t> own;
+    add_compared(predicate, own);
+    return std::ranges::any_of(own, [&](std::uint64_t one) { return compared_.contains(one); });
 }
 
 const Step* ProgramValues::step_of(Reg reg) const {
@@ -97,7 +140,7 @@ Base ProgramValues::base_of(const Operand& address) const {
             break;
         }
     }
-    return {reg.id, true, offset};
+    return {number_of(reg), true, offset};
 }
 
 bool ProgramValues::is_given(const Operand& operand) const {
@@ -119,6 +162,7 @@ bool ProgramValues::may_fail(Reg predicate, bool negated, int depth) const {
         found != first_thread_.end() && (found->second != 0) != negated)
         return false;
     if (is_zero(from[2])) return true;
+    if (is_reg(from[1]) && is_reg(from[2]) && number_of(from[1].reg) == number_of(from[2].reg)) return true;
     return !is_given(from[1]) && !is_given(from[2]);
 }
 

@@ -33,19 +33,31 @@ class Report {
     const Context& known_;
 };
 
-/// Registers of products: WG-SASS-01, -08. line_of: the line of the PTX of a product.
-void check_registers(const Function& function, const Graph& graph, const std::vector<int>& line_of,
-                     Report& report);
+/// Registers of products: WG-SASS-01, -08. asked: null where there is no program. line_of: the line of the
+/// PTX of a product.
+void check_registers(const Function& function, const Graph& graph, const Asked* asked,
+                     const std::vector<int>& line_of, Report& report);
 /// Waits that the program does not ask for: WG-SASS-04.
 void check_serialised(const Function& function, const Graph& graph, const Asked& asked,
                       const std::vector<int>& line_of, Report& report);
+/// Waits for products that are lost: WG-SASS-03.
+void check_waits(const Function& function, const Graph& graph, const Asked& program, const Done& done,
+                 const Inclusion& found, Report& report);
+/// What proxy fences are made of: WG-SASS-05.
+void check_fences(const Function& function, const Graph& graph, const Asked& asked, Report& report);
 /// Accesses to memory: WG-SASS-07.
 void check_accesses(const Function& function, const Asked& asked, const Done& done, const Inclusion& found,
                     Report& report);
 /// Whether machine code has something that this guard of the program decides: then the assembler has not
 /// found that it never holds.
 bool holds_somewhere(const Asked& asked, const Done& done, const Inclusion& found, std::uint64_t guard);
-/// Spills: WG-SASS-09.
+/// Spills: WG-SASS-09. Those outside of loops where what is slow is asked for.
 void check_spills(const Function& function, const Graph& graph, const Asked& asked, Report& report);
+/// Values, as far as single threads show them: WG-SASS-11. Returns how many were compared.
+std::size_t check_values(const Function& function, const Graph& graph, const Program& program,
+                         const Asked& asked, Report& report);
+/// What waits for what in the main loops: WG-SASS-10.
+void check_scoreboards(const Function& function, const Graph& graph, const std::vector<int>& line_of,
+                       Report& report);
 
 }  // namespace wgrun::sass

@@ -5,10 +5,11 @@ cp "$kernels/hello_wgmma.ptx" "$kernels/hello_wgmma.sass" .
 run sass --brief hello_wgmma.ptx hello_wgmma.sass
 exits 0
 out 'hello_wgmma: 204 instructions, 4 products
-  0840  HGMMA.64x64x16.F32.BF16  group 1, waited for at 0b90, hello_wgmma.ptx:275
-  08f0  HGMMA.64x64x16.F32.BF16  group 1, waited for at 0b90, hello_wgmma.ptx:290
-  09a0  HGMMA.64x64x16.F32.BF16  group 1, waited for at 0b90, hello_wgmma.ptx:305
-  0a80  HGMMA.64x64x16.F32.BF16  group 1, waited for at 0b90, hello_wgmma.ptx:320
+  0840  HGMMA.64x64x16.F32.BF16  group 1, waited for at 0b90, stall 1, hello_wgmma.ptx:275
+  08f0  HGMMA.64x64x16.F32.BF16  group 1, waited for at 0b90, stall 1, hello_wgmma.ptx:290
+  09a0  HGMMA.64x64x16.F32.BF16  group 1, waited for at 0b90, stall 1, hello_wgmma.ptx:305
+  0a80  HGMMA.64x64x16.F32.BF16  group 1, waited for at 0b90, stall 1, hello_wgmma.ptx:320
+  up to 54 registers in use, at 04b0, hello_wgmma.ptx:101
   machine code: proved'
 run sass hello_wgmma.ptx hello_wgmma.sass
 exits 0
@@ -23,14 +24,17 @@ p = k['products'][3]
 assert k['verdict']['verdict'] == 'proved' and len(k['products']) == 4, k['verdict']
 assert p['waits'] == ['0b90'] and p['line'] == 320 and p['n'] == 64 and p['k'] == 16 and not p['registers'] and p['group'] == 1, p
 i = next(i for i in k['instructions'] if i['address'] == '0b90')
-assert i['line'] == 324 and i['stall'] > 0 and i['waits'] == 0, i" || bad "the JSON"
+assert i['line'] == 324 and i['stall'] > 0 and i['waits'] == 0 and i['live'] > 30, i
+assert p['stall'] == 1 and p['waits_for'] == [] and k['registers']['most'] == 54 and k['registers']['line'] == 101 and k['stack'] == 0, k
+w = next(i for i in k['instructions'] if i.get('waits'))
+assert any(1 << one['scoreboard'] & w['waits'] and one['cycles'] > 0 and one['address'] < w['address'] for one in w['waits_for']), w" || bad "the JSON"
 
 # What becomes of the wait decides.
 sed 's/WARPGROUP.DEPBAR.LE gsb0, 0x0;/NOP;/' hello_wgmma.sass > broken.sass
 run sass --brief hello_wgmma.ptx broken.sass
 exits 1
-out_has 'no wait covers it, hello_wgmma.ptx:320
-  machine code: refuted: WG-SASS-01'
+out_has 'no wait covers it, stall 1, hello_wgmma.ptx:320'
+out_has 'machine code: refuted: WG-SASS-01'
 err_has 'hello_wgmma.ptx:275: error: 0x'
 err_has 'reads the accumulator R24 of the product at 0x840'
 err_has "(the assembler's fault: the program asks for it) [WG-SASS-01]"
@@ -129,12 +133,13 @@ PATH="$WORK/bin:$PATH"
 run sass s.lua
 exits 0
 out 'plus: 3 instructions, 0 products
+  up to 3 registers in use, at 0070, s.lua:5
   machine code: proved
-    0010  S2R R5, SR_TID.X
+    0010  S2R R5, SR_TID.X  // 2 live
 s.lua:5: k:st_global_u32(k:element(X, i), i + 1)
-    0070  STG.E desc[UR4][R2.64], R5  // stall 1
+    0070  STG.E desc[UR4][R2.64], R5  // stall 1, 3 live
   .L_x_1:
-    0080  EXIT'
+    0080  EXIT  // 0 live'
 run sass --json s.lua
 exits 0
 python3 -c "
@@ -142,8 +147,19 @@ import json
 k = json.load(open('out.txt'))['kernels'][0]
 assert k['kernel'] == 'plus', k
 i = k['instructions'][1]
-assert i == {'address': '0070', 'text': 'STG.E desc[UR4][R2.64], R5', 'file': 's.lua', 'line': 5, 'stall': 1, 'yield': False, 'waits': 0}, i" || bad "the JSON"
+assert i == {'address': '0070', 'text': 'STG.E desc[UR4][R2.64], R5', 'file': 's.lua', 'line': 5, 'stall': 1, 'yield': False, 'waits': 0, 'live': 3}, i" || bad "the JSON"
 printf '#!/bin/sh\necho no; exit 3\n' > bin/nvdisasm
 run sass s.lua
 exits 1
 err_has "nvdisasm failed (3): no"
+
+# Other chips, and what is no text of nvdisasm at all.
+for target in sm_80 sm_100a; do
+    sed "1s/^/	.target	$target\n/" hello_wgmma.sass > other.sass
+    run sass hello_wgmma.ptx other.sass
+    exits 1
+    err_has "other.sass is machine code for $target: only that of sm_90 and sm_90a is read"
+done
+{ echo '.text.k:'; echo '/*0000*/ EXIT;'; head -c 100000 /dev/urandom; } > garbage.sass
+run sass --brief garbage.sass
+[ $code -le 2 ] || bad "garbage: $code"

@@ -223,3 +223,23 @@ TEST_CASE("PTX, mutated") {
         REQUIRE_NOTHROW(fuzz::ptx(text));
     }
 }
+
+TEST_CASE("texts of nvdisasm, mutated") {
+    std::ifstream file(WGRUN_SOURCE_DIR "/tests/sass/hello_wgmma.sass");
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+    REQUIRE(lines.size() > 100);
+    const std::string_view letters = "RUPZT0123456789xabcdef[](){},.+-~!@;:/* `\n\"\xff";
+    std::mt19937_64 random(20261130);
+    for (int i = 0; i < 1500; ++i) {
+        // A part of it, in which lines and letters are changed.
+        std::string text = ".text.k:\n.L_x_0:\n//## File \".nv_debug_ptx_txt\", line 13\n";
+        const std::size_t from = random() % lines.size();
+        for (std::size_t line = from; line < std::min(from + random() % 60, lines.size()); ++line)
+            text += lines[random() % 8 == 0 ? random() % lines.size() : line] + "\n";
+        std::vector<std::uint8_t> bytes = bytes_of(text);
+        for (int more = 0; more < 8; ++more) mutate(bytes, letters, random);
+        INFO(i << ": " << std::string(bytes.begin(), bytes.end()));
+        REQUIRE_NOTHROW(fuzz::sass(bytes));
+    }
+}

@@ -3,7 +3,7 @@
 # Every finding of `wgrun check` must stand in FILE as a comment at its line, `-- EXPECT: ID`, and the other way
 # round. Findings that only a run can make are `-- EXPECT IN RUN: ID`, those that only the assembler can make
 # `-- EXPECT ASSEMBLED: ID` (`-- ASSEMBLED`: none; skipped where there is no ptxas), those of check --perf
-# `-- EXPECT PERF: ID` (`-- PERF`: none), those of check --sass `// EXPECT SASS: ID`. A file that expects nothing must also run clean on the simulator, unless it
+# `-- EXPECT PERF: ID` (`-- PERF`: none), those of check --sass `// EXPECT SASS: ID`, those of check --sass --perf besides `// EXPECT SASS PERF: ID`. A file that expects nothing must also run clean on the simulator, unless it
 # says CHECK ONLY. In texts of PTX the comments begin with //, and there is no run. WITH ptxas 13.0: what is assembled
 # depends on that version.
 set -u
@@ -35,6 +35,10 @@ fi
 machine_code=${file%.*}.sass
 if [ -e "$machine_code" ]; then
     compare "$(expected 'EXPECT SASS')" "$("$wgrun" check --budget 2 --sass "$file" "$machine_code" 2>&1 | found)" "check --sass"
+    if grep -q -e 'EXPECT SASS PERF: ' -e '// SASS PERF' "$file"; then
+        compare "$({ expected 'EXPECT SASS'; expected 'EXPECT SASS PERF'; } | sort -n)" \
+            "$("$wgrun" check --budget 2 --sass --perf "$file" "$machine_code" 2>&1 | found | sort -n)" "check --sass --perf"
+    fi
 fi
 case $file in *.ptx) exit ;; esac
 in_run=$(expected 'EXPECT IN RUN')

@@ -1,7 +1,10 @@
 // ptxas as a process and NVRTC in this one, where they are installed; what happens where they are not.
+#include <atomic>
+#include <chrono>
 #include <fstream>
 
 #include "gpu/cache.hpp"
+#include "gpu/disassemble.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/gpu/support.hpp"
 
@@ -88,6 +91,20 @@ TEST_CASE("a ptxas that crashes says so") {
     const Environment on("WGRUN_CUDA", nullptr);
     const OwnCache cache;
     CHECK_THROWS_WITH(ptxas_assemble(unfenced_ptx), ContainsSubstring("ended by signal 11"));
+}
+
+TEST_CASE("an nvdisasm that hangs is ended") {
+    const TemporaryFolder folder;
+    const fs::path fake = folder.path() / "nvdisasm";
+    std::ofstream(fake) << "#!/bin/sh\nexec /bin/sleep 300\n";
+    fs::permissions(fake, fs::perms::owner_all);
+    const Environment path("PATH", folder.path().c_str());
+    const Environment on("WGRUN_CUDA", nullptr);
+    const std::vector<std::byte> cubin(16);
+    CHECK_THROWS_WITH(disassemble(cubin, nullptr, true, std::chrono::milliseconds(200)),
+                      ContainsSubstring("nvdisasm did not end within 0.2 s and was killed"));
+    const std::atomic<bool> stop = true;
+    CHECK_THROWS_WITH(disassemble(cubin, &stop, true), ContainsSubstring("was interrupted"));
 }
 
 TEST_CASE("NVRTC compiles inline wgmma to sm_90a") {

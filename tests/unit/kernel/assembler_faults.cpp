@@ -62,6 +62,34 @@ TEST_CASE("two sums of pairs with one constant: triton#11581") {
     CHECK(faults_hitting(program_of(sum), {12, 9, 86}).empty());
 }
 
+TEST_CASE("two equal products of a group") {
+    const std::string product =
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0, %f1, %f2, %f3}, {%r1, %r2, %r3, %r4}, "
+        "%rd2, "
+        "1, 1, 1, 0;\n";
+    const std::string commit = "wgmma.commit_group.sync.aligned;\n",
+                      wait = "wgmma.wait_group.sync.aligned 0;\n";
+    const auto found = [&](const std::string& between) {
+        return faults_hitting(program_of(product + between + product + commit + wait), {13, 5, 37});
+    };
+    REQUIRE(found("").size() == 1);
+    CHECK(found("")[0].where.line == 9);
+    CHECK(found(commit).empty());
+    CHECK(found("add.u64 %rd2, %rd2, 2;\n").empty());
+    CHECK(found("mov.b32 %r3, 0;\n").empty());
+    CHECK(found("mov.b32 %r9, 0;\n").size() == 1);
+}
+
+TEST_CASE("a shift by more bits than there are") {
+    const auto found = [](const std::string& shift) {
+        return faults_hitting(program_of(shift), {13, 5, 37});
+    };
+    REQUIRE(found("shl.b64 %rd1, %rd2, 69;").size() == 1);
+    CHECK(found("shl.b64 %rd1, %rd2, 69;")[0].where.line == 8);
+    CHECK(found("shl.b64 %rd1, %rd2, 63;").empty());
+    CHECK(found("shl.b32 %r1, %r2, 69;").empty());
+}
+
 TEST_CASE("docs/assemblers.md lists the faults") {
     std::ifstream file(WGRUN_SOURCE_DIR "/docs/assemblers.md");
     const std::string page{std::istreambuf_iterator<char>(file), {}};

@@ -26,7 +26,7 @@ std::string ptx_of(const std::vector<std::string>& statements) {
 .reqntid 128, 1, 1
 {
 .shared .align 128 .b8 tile[8192];
-.reg .b64 %p, %d<2>; .reg .b32 %n, %t, %s, %r; .reg .pred %q, %v<4>; .reg .f32 %f<4>;
+.reg .b64 %p, %d<2>; .reg .b32 %n, %t, %s, %r, %u; .reg .pred %q, %v<4>; .reg .f32 %f<4>;
 mov.u32 %s, tile; mov.b64 %d0, 0x4000004000010000; mov.b64 %d1, 0x4000004000010100;
 ld.param.u64 %p, [p];
 ld.param.u32 %n, [n]; mov.u32 %t, %tid.x; setp.ge.u32 %q, %t, 128;
@@ -44,6 +44,10 @@ KeptKernel kept(const std::vector<std::string>& statements, const Code& code) {
         text += fmt::format("//## File \".nv_debug_ptx_txt\", line {}\n", number);
     };
     for (const auto& [statement, instruction] : code) {
+        if (instruction.starts_with(":")) {
+            text += instruction.substr(1) + ":\n";
+            continue;
+        }
         line(first + statement);
         text += fmt::format("/*0000*/ {};\n", instruction);
     }
@@ -74,6 +78,12 @@ TEST_CASE("a fence of the proxies of global memory takes no memory barrier") {
              {{0, "@!PT MEMBAR.ALL.CTA"}, {0, "FENCE.VIEW.ASYNC.S"}, {1, "BAR.SYNC.DEFER_BLOCKING 0x0"}}) ==
           refuted);
     CHECK(of(".global", {{1, "BAR.SYNC.DEFER_BLOCKING 0x0"}}) == refuted);
+    // The view of global memory takes the place of no other.
+    for (const std::string space : {".shared::cta", ""})
+        for (const std::string view : {".S", ".G"})
+            CHECK(of(space, {{0, "MEMBAR.ALL.CTA"},
+                             {0, "FENCE.VIEW.ASYNC" + view},
+                             {1, "BAR.SYNC.DEFER_BLOCKING 0x0"}}) == (view == ".S" ? proved : refuted));
 }
 
 TEST_CASE("statements of one line are not told apart") {
@@ -101,6 +111,25 @@ TEST_CASE("groups without products") {
     };
     CHECK(of(made) == proved);
     CHECK(of(empty_group) == refuted);
+}
+
+TEST_CASE("groups without products in a loop, without optimisation") {
+    // Each is committed by a product of no use, whose registers get values again in the next turn.
+    const std::vector<std::string> program{
+        "again:",         commit, commit, "wgmma.wait_group.sync.aligned 1;", "setp.ne.u32 %q, %n, 0;",
+        "@%q bra again;", wait};
+    const std::string use = "HGMMA.64x8x16.F16 R24, gdesc[UR4], R24, !UPT, gsb0";
+    const KeptKernel loop = kept(program, {{0, ":.L_a"},
+                                           {1, "MOV R24, RZ"},
+                                           {1, use},
+                                           {2, "MOV R24, RZ"},
+                                           {2, use},
+                                           {3, "WARPGROUP.DEPBAR.LE gsb0, 0x1"},
+                                           {4, "ISETP.NE.U32.AND P0, PT, R2, RZ, PT"},
+                                           {5, "@P0 BRA `(.L_a)"},
+                                           {6, "WARPGROUP.DEPBAR.LE gsb0, 0x0"}});
+    INFO(loop.verdict.reason);
+    CHECK(loop.verdict.kind == proved);
 }
 
 TEST_CASE("a product whose accumulators nothing reads may go") {
@@ -169,6 +198,118 @@ TEST_CASE("stores that are merged, and stores that are overwritten") {
     CHECK(verdict({"st.global.u32 [%p], %t;", b}, {{1, "STS.64 [UR4], R2"}}) == refuted);
 }
 
+TEST_CASE("an address that is computed twice, and stores of two blocks that become one") {
+    const std::string once = "add.u32 %r, %s, %t;", again = "add.u32 %u, %s, %t;";
+    CHECK(verdict({once, again, "st.shared.u32 [%r], %n;", "st.shared.u32 [%u], %t;"},
+                  {{3, "STS [R4], R2"}}) == undecided);
+    CHECK(verdict({once, "add.u32 %u, %s, %n;", "st.shared.u32 [%r], %n;", "st.shared.u32 [%u], %t;"},
+                  {{3, "STS [R4], R2"}}) == refuted);
+    const std::vector<std::string> arms{"setp.lt.u32 %v0, %t, %n;",
+                                        "@%v0 bra other;",
+                                        "st.shared.u32 [%s], %n;",
+                                        "bra join;",
+                                        "other:",
+                                        "st.shared.u32 [%s], %t;",
+                                        "join:",
+                                        "bar.sync 0;"};
+    const std::pair<int, std::string> barrier{7, "BAR.SYNC.DEFER_BLOCKING 0x0"};
+    CHECK(verdict(arms, {{5, "STS [R4], R2"}, barrier}) == undecided);
+    CHECK(verdict(arms, {barrier}) != proved);
+    std::vector<std::string> apart = arms;
+    apart[2] = "st.shared.u32 [%s+64], %n;";
+    CHECK(verdict(apart, {{2, "@P0 STS [R4], R2"}, barrier}) != proved);
+}
+
+TEST_CASE("a guard that a branch before it contradicts") {
+    const std::vector<std::string> nested{"setp.lt.u32 %v0, %n, 5;", "setp.ge.u32 %v1, %n, 5;",
+                                          "@!%v0 bra past;",         "@%v1 st.shared.u32 [%s], %t;",
+                                          "@%v1 bar.sync 3;",        "past:",
+                                          "st.global.u32 [%p], 1;"};
+    const std::pair<int, std::string> store{6, "STG.E desc[UR4][R2.64], R5"};
+    CHECK(verdict(nested, {store}) == undecided);
+    // The same guard holds before the branch.
+    const std::vector<std::string> before{"setp.lt.u32 %v0, %n, 5;",
+                                          "@%v0 st.shared.u32 [%s], %t;",
+                                          "@%v0 bra past;",
+                                          "@%v0 st.shared.u32 [%s+64], %t;",
+                                          "past:",
+                                          "st.global.u32 [%p], 1;"};
+    CHECK(verdict(before, {{1, "@P0 STS [R4], R5"}, {5, "STG.E desc[UR4][R2.64], R5"}}) == undecided);
+}
+
+TEST_CASE("values of single threads") {
+    // "ld.param.u64 %p" is a line before the statements.
+    const std::vector<std::string> program{"mul.wide.u32 %d1, %t, 4;", "add.u64 %d1, %p, %d1;",
+                                           "st.global.u32 [%d1+8], %n;"};
+    const auto of = [&](const std::string& scale, const std::string& store,
+                        const std::string& before = "NOP") {
+        return verdict(program, {{-2, "S2R R4, SR_TID.X"},
+                                 {-1, "LDC R5, c[0x0][0x218]"},
+                                 {-1, "LDC.64 R2, c[0x0][0x210]"},
+                                 {-2, "ISETP.GE.U32.AND P0, PT, R4, 0x40, PT"},
+                                 {0, "IMAD.WIDE.U32 R2, R4, " + scale + ", R2"},
+                                 {2, before},
+                                 {2, store}});
+    };
+    const std::string store = "STG.E desc[UR4][R2.64+0x8], R5";
+    CHECK(of("0x4", store) == proved);
+    CHECK(of("0x8", store) == refuted);
+    CHECK(of("0x4", "STG.E desc[UR4][R2.64+0xc], R5") == refuted);
+    CHECK(of("0x4", "STG.E desc[UR4][R2.64+0x8], R4") == refuted);
+    CHECK(of("0x4", "@P0 " + store) == refuted);
+    CHECK(of("0x4", "@!P0 " + store) == refuted);
+    CHECK(of("0x4", store, "@P0 EXIT") == refuted);
+    CHECK(of("0x4", "@P1 " + store) == proved);  // nobody knows P1
+    CHECK(of("R6", store) == proved);            // nor R6
+}
+
+TEST_CASE("a constant that is dropped from a sum of pairs") {
+    const std::vector<std::string> program{"mov.b32 %r, 0x00640064;", "add.s16x2 %u, %n, %r;",
+                                           "st.global.u32 [%p], %u;"};
+    const auto of = [&](const std::string& sum) {
+        return verdict(program, {{-1, "LDC R5, c[0x0][0x218]"},
+                                 {-1, "LDC.64 R2, c[0x0][0x210]"},
+                                 {1, sum},
+                                 {2, "STG.E desc[UR4][R2.64], R6"}});
+    };
+    CHECK(of("VIADD.16x2 R6, R5, 0x640064") == proved);
+    CHECK(of("VIADD.16x2 R6, R5, 0x0") == refuted);
+    CHECK(of("VIMNMX.S16x2 R6, R5, 0x640064, PT") == proved);  // it is not followed
+}
+
+TEST_CASE("a load of which a part is needed") {
+    const std::vector<std::string> scalar{"ld.global.u64 %d1, [%p+64];", "cvt.u32.u64 %r, %d1;",
+                                          "st.global.u32 [%p], %r;"};
+    const std::vector<std::string> pair{"ld.global.v2.u32 {%r, %u}, [%p+64];", "add.u32 %r, %r, %u;",
+                                        "st.global.u32 [%p], %r;"};
+    const Code narrow{{0, "LDG.E R5, desc[UR4][R2.64+0x40]"}, {2, "STG.E desc[UR4][R2.64], R5"}};
+    CHECK(verdict(scalar, narrow) == undecided);
+    CHECK(verdict(pair, narrow) == refuted);
+}
+
+TEST_CASE("a barrier whose number and count are in one register") {
+    const std::vector<std::string> program{"add.u32 %r, %n, 1;", "and.b32 %r, %r, 7;", "bar.sync %r, 128;",
+                                           "st.global.u32 [%p], 1;"};
+    const auto of = [&](const std::string& mask) {
+        return verdict(program, {{-1, "LDC R5, c[0x0][0x218]"},
+                                 {0, "VIADD R5, R5, 0x1"},
+                                 {1, "LOP3.LUT R5, R5, " + mask + ", RZ, 0xc0, !PT"},
+                                 {2, "LOP3.LUT R5, R5, 0x800000, RZ, 0xfc, !PT"},
+                                 {2, "BAR.SYNC.DEFER_BLOCKING R5, R5"},
+                                 {3, "STG.E desc[UR4][R2.64], R5"}});
+    };
+    CHECK(of("0x7") == proved);
+    CHECK(of("0x6") == refuted);
+}
+
+TEST_CASE("what a division by zero gives is not compared") {
+    const std::vector<std::string> program{"mov.u32 %r, 0;", "div.u32 %u, %t, %r;",
+                                           "st.global.u32 [%p], %u;"};
+    CHECK(verdict(program, {{-1, "LDC.64 R2, c[0x0][0x210]"},
+                            {1, "MOV R5, 0x77"},
+                            {2, "STG.E desc[UR4][R2.64], R5"}}) == proved);
+}
+
 TEST_CASE("guards that may never hold") {
     const std::string stores = "st.global.u32 [%p], 1;", store = "STG.E desc[UR4][R2.64], R5";
     CHECK(verdict({"@%q bar.sync 2, 128;", stores}, {{1, store}}) == undecided);
@@ -186,6 +327,9 @@ TEST_CASE("guards that may never hold") {
                   {}) == refuted);
     CHECK(verdict({"and.b32 %r, %t, 31;", "setp.gt.u32 %v1, %r, 40;", "@%v1 bar.sync 1, 128;"}, {}) ==
           undecided);
+    // A value is compared with itself.
+    CHECK(verdict({"ld.global.u32 %r, [%p+64];", "setp.ne.u32 %v0, %r, %r;", "@%v0 st.global.u32 [%p], 1;"},
+                  {{0, "LDG.E R5, desc[UR4][R2.64+0x40]"}}) == undecided);
     // Another operation with the same guard is there.
     CHECK(verdict({"@%q bar.sync 1, 128;", "@%q bar.sync 2, 128;"},
                   {{0, "@P0 BAR.SYNC.DEFER_BLOCKING 0x1, 0x80"}}) == refuted);
