@@ -1,4 +1,4 @@
-# A thin front of CMake. make | demo | test | dist | wheel | release | site | bench | conformance | mutate | verdicts | sass | foreign |
+# A thin front of CMake. make | demo | test | dist | wheel | release | site | playground | bench | conformance | mutate | verdicts | sass | foreign |
 # ptxas-compare | asan | tsan | fuzz | lint | prose | tidy | format | deps | clean
 
 BUILD   := build
@@ -6,7 +6,7 @@ JOBS    := $(shell nproc)
 # ON: warnings are errors. A compiler that is newer than this tree may have warnings that nobody has seen yet.
 WERROR  ?= OFF
 
-.PHONY: all demo test run-tests dist wheel release site bench conformance mutate verdicts sass foreign ptxas-compare asan tsan fuzz lint prose tidy format \
+.PHONY: all demo test run-tests dist wheel release site playground bench conformance mutate verdicts sass foreign ptxas-compare asan tsan fuzz lint prose tidy format \
         deps clean
 
 all: $(BUILD)/CMakeCache.txt
@@ -54,6 +54,11 @@ release: deps $(BUILD)/CMakeCache.txt
 # The documents as a site, in $(BUILD)/site. tests/docs/site_pages.py opens its pages.
 site:
 	@packaging/site.sh $(BUILD)
+
+# wgrun in WebAssembly and what its page loads, in $(BUILD)/playground: make site puts them into the site. Needs Debian's emscripten.
+playground:
+	@PACKAGES="emscripten dpkg-dev cmake ninja-build make" cmake/install-packages.sh
+	@packaging/playground.sh $(BUILD)
 
 # The figures of docs/experiments that need no GPU.
 bench: all
