@@ -1,7 +1,7 @@
 # The tool for WebAssembly, by emscripten: wgrun.js has a function of this name, whose promise is a wgrun that has run nothing yet
 # (bindings/wasm). packaging/playground.sh configures such a build.
 set(wasm ${CMAKE_CURRENT_LIST_DIR}/wasm)
-add_compile_options(-fwasm-exceptions "SHELL:-include ${wasm}/libcxx.hpp")
+add_compile_options(-fwasm-exceptions "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include ${wasm}/libcxx.hpp>")
 include_directories(BEFORE SYSTEM ${wasm})
 add_link_options(
     -fwasm-exceptions

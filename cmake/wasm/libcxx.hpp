@@ -13,10 +13,12 @@
 #include <charconv>
 #include <compare>
 #include <concepts>
+#include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <ranges>
@@ -373,7 +375,12 @@ namespace std {
 
 template <class To, class From>
 constexpr To bit_cast(const From& from) noexcept {
-    return __builtin_bit_cast(To, from);
+    if constexpr (sizeof(To) == sizeof(From))
+        return __builtin_bit_cast(To, from);
+    else if constexpr (is_pointer_v<To>)  // addresses of a GPU have 64 bits, and here is none
+        return reinterpret_cast<To>(static_cast<uintptr_t>(from));
+    else
+        return reinterpret_cast<uintptr_t>(from);
 }
 
 template <class C, class T, class A>
@@ -385,6 +392,11 @@ template <class C, class T>
 constexpr strong_ordering operator<=>(basic_string_view<C, T> a,
                                       type_identity_t<basic_string_view<C, T>> b) noexcept {
     return a.compare(b) <=> 0;
+}
+
+template <class T>
+requires is_unbounded_array_v<T> unique_ptr<T> make_unique_for_overwrite(size_t size) {
+    return unique_ptr<T>(new remove_extent_t<T>[size]);
 }
 
 /// As far as all parts have a strong order.
