@@ -54,7 +54,8 @@ async function use(width, scheme) {
   document.querySelector(".playground .finding details summary").click()
   await until(() => document.querySelector(".playground .finding details pre").textContent.includes("comes before the first wgmma"), `${where}: the law`)
   if (page.axe || await axe(page)) {
-    const found = await page.axe.run(document.querySelector(".playground"), { runOnly: ["wcag2a", "wcag2aa"] })
+    // The keys move within the editor through its text field.
+    const found = await page.axe.run({ include: [[".playground"]], exclude: [[".CodeMirror-scroll"]] }, { runOnly: ["wcag2a", "wcag2aa"] })
     for (const rule of found.violations) for (const node of rule.nodes) wrong.push(`${where}: ${rule.id}: ${node.html.slice(0, 90)}: ${(node.any[0] || node.all[0] || node.none[0]).message}`)
     look(true, "axe")
   }
@@ -107,7 +108,7 @@ async function hostile() {
   const frame = await open(1400, "slate")
   const page = frame.contentWindow
   await until(() => shows(page, "WG-FENCE-01"), "the first findings")
-  await write(page, "lua", "while true do end", "time", "an endless script ends", 80)
+  await write(page, "lua", "while true do end", "longer than 30 seconds", "an endless script ends", 80)
   page.playground.open({ kind: "lua", text: "while true do end" })
   await pause(300)
   const begun = performance.now()

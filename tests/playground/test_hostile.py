@@ -6,15 +6,15 @@ import sys
 import machine
 
 WG = 'local wg = require "wgrun"\n'
-LIMITS = ["--max-seconds", "4", "--max-memory", "256"]
+LIMITS = ["--max-instructions", "100000000", "--max-memory", "256"] # limits of time need a thread; the page ends the worker
 # name: (file, text, words before the file, a word of what is said)
 TEXTS = {
     "a NUL": ("a.lua", "local a = \0 1", ["check", "--json"], "near"),
     "a megabyte of one line": ("a.lua", "x = " + "1 + " * 250_000 + "1", ["check", "--json"], "findings"),
     "a megabyte of lines": ("a.lua", "local x = 1\n" * 100 + "x = x + 1\n" * 100_000, ["check", "--json", *LIMITS], "kernels"),
     "a syntax error": ("a.lua", "local function (", ["check", "--json"], "expected"),
-    "an endless loop": ("a.lua", "while true do end", ["check", "--json", *LIMITS], "time"),
-    "an endless loop that catches errors": ("a.lua", "while true do pcall(function() while true do end end) end", ["check", "--json", *LIMITS], "time"),
+    "an endless loop": ("a.lua", "while true do end", ["check", "--json", *LIMITS], "instructions"),
+    "an endless loop that catches errors": ("a.lua", "while true do pcall(function() while true do end end) end", ["check", "--json", *LIMITS], "instructions"),
     "an endless pattern": ("a.lua", 'print(("a"):rep(100):find(("a?"):rep(40) .. ("a"):rep(40)))', ["run", *LIMITS], ""),
     "memory of Lua": ("a.lua", "local t = {} while true do t[#t + 1] = ('x'):rep(1 << 20) .. #t end", ["run", *LIMITS], "memory"),
     "memory of tensors": ("a.lua", WG + "t = {} for i = 1, 100 do t[i] = wg.zeros('f32', { 1 << 26 }) end", ["run"], "memory"),

@@ -1,7 +1,7 @@
 // Commands in a web worker: one at a time, each with an end. A command that is cancelled, or takes too long, ends with its worker.
 "use strict"
 
-const MACHINE = { seconds: 60, folder: new URL("playground/", document.baseURI) }
+const MACHINE = { seconds: 30, folder: new URL("playground/", document.baseURI) }
 
 class Machine {
   constructor() {

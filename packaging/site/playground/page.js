@@ -2,7 +2,7 @@
 "use strict"
 
 const IDLE = 700 // milliseconds after the last key, before the text is checked
-const LIMITS = ["--max-seconds", "30", "--max-memory", "512"] // of a script, before those of machine.js
+const LIMITS = ["--max-memory", "512"] // MiB of a script; machine.js limits the time: wgrun itself needs a thread for that
 
 /** An element with attributes and children; texts are texts, never HTML. */
 function make(tag, attributes = {}, ...children) {
@@ -26,8 +26,8 @@ const VIEWS = {
 }
 
 class Playground {
-  constructor(place, examples) {
-    this.machine = new Machine()
+  constructor(place, examples, machine) {
+    this.machine = machine
     this.examples = examples
     this.view = "findings"
     this.build(place)
@@ -153,7 +153,7 @@ class Playground {
       return [
         make("p", { class: errors ? "summary bad" : "summary" },
           `${counted(report.kernels.length, "kernel")}, ${counted(errors, "error")}, ${counted(report.findings.length - errors, "remark")}`),
-        ...parts, ...(report.kernels || []).map(kernel => this.verdicts(kernel)), ...(said ? [make("pre", {}, said)] : [])]
+        ...parts, ...(report.kernels || []).map(kernel => this.verdicts(kernel)), ...(said ? [make("pre", { tabindex: "0" }, said)] : [])]
     })
   }
 
@@ -206,7 +206,7 @@ class Playground {
   async law(rule, place) {
     if (place.childNodes.length) return
     await this.machine.idle()
-    place.append(make("pre", {}, (await this.machine.run(["explain", rule], {})).output))
+    place.append(make("pre", { tabindex: "0" }, (await this.machine.run(["explain", rule], {})).output))
   }
 
   /** Insertions stand before or after a line of the text as it was, so the last comes first. */
@@ -238,7 +238,7 @@ class Playground {
   text(words, then = () => [], place = this.panel) {
     return this.ask(words, answer => {
       const said = answer.messages.trim()
-      return [...then(answer), ...(answer.output ? [make("pre", { class: "output" }, answer.output)] : []), ...(said ? [make("pre", { class: "messages" }, said)] : []),
+      return [...then(answer), ...(answer.output ? [make("pre", { class: "output", tabindex: "0" }, answer.output)] : []), ...(said ? [make("pre", { class: "messages", tabindex: "0" }, said)] : []),
         ...(answer.output || said ? [] : [make("p", {}, `Nothing was printed; the exit code is ${answer.code}.`)])]
     }, place)
   }
@@ -305,11 +305,12 @@ class Playground {
 }
 
 addEventListener("DOMContentLoaded", async () => {
-  const place = document.getElementById("playground")
+  const place = document.getElementById("wgrun-playground")
   try {
     if (location.protocol === "file:") throw new Error("Browsers give WebAssembly to pages of a server alone: run python3 -m http.server in the site's folder, and open its address.")
+    const machine = new Machine() // it loads meanwhile
     const answer = await fetch(new URL("examples.json", MACHINE.folder))
-    window.playground = new Playground(place, await answer.json())
+    window.playground = new Playground(place, await answer.json(), machine)
     await window.playground.start()
   } catch (error) {
     place.replaceChildren(make("p", { class: "error" }, `The playground does not start: ${error.message}`))
