@@ -46,6 +46,8 @@ async function use(width, scheme) {
   const begun = performance.now()
   const frame = await open(width, scheme)
   const page = frame.contentWindow
+  await until(() => page.document.querySelector(".playground .CodeMirror-line span").textContent, `${where}: the text`)
+  figures[`the editor with its text, ${where}, s`] = ((performance.now() - begun) / 1000).toFixed(2)
   await until(() => shows(page, "WG-FENCE-01"), `${where}: the first findings`)
   figures[`first findings, ${where}, s`] = ((performance.now() - begun) / 1000).toFixed(2)
   const { document } = page
