@@ -9,7 +9,7 @@ WG = 'local wg = require "wgrun"\n'
 LIMITS = ["--max-instructions", "100000000", "--max-memory", "256"] # limits of time need a thread; the page ends the worker
 # name: (file, text, words before the file, a word of what is said)
 TEXTS = {
-    "a NUL": ("a.lua", "local a = \0 1", ["check", "--json"], "near"),
+    "a NUL": ("a.lua", "local a = \0 1", ["check", "--json"], "unexpected symbol"),
     "a megabyte of one line": ("a.lua", "x = " + "1 + " * 250_000 + "1", ["check", "--json"], "findings"),
     "a megabyte of lines": ("a.lua", "local x = 1\n" * 100 + "x = x + 1\n" * 100_000, ["check", "--json", *LIMITS], "kernels"),
     "a syntax error": ("a.lua", "local function (", ["check", "--json"], "expected"),
@@ -20,12 +20,12 @@ TEXTS = {
     "memory of tensors": ("a.lua", WG + "t = {} for i = 1, 100 do t[i] = wg.zeros('f32', { 1 << 26 }) end", ["run"], "memory"),
     "one tensor that is too large": ("a.lua", WG + "wg.zeros('f32', { 1 << 40 })", ["run"], ""),
     "deep recursion": ("a.lua", "local function f(n) return 1 + f(n + 1) end f(0)", ["run"], "overflow"),
-    "deep nesting": ("a.lua", "x = " + "(" * 100_000 + "1" + ")" * 100_000, ["check", "--json"], "levels"),
+    "deep nesting": ("a.lua", "x = " + "(" * 100_000 + "1" + ")" * 100_000, ["check", "--json"], "too many"),
     "deep recursion through C": ("a.lua", "local function f() return pcall(f) end print(f())", ["run"], ""),
     "PTX of garbage": ("a.ptx", ".version 8.0\n" + "{" * 100_000, ["check", "--json"], "findings"),
     "PTX of a megabyte": ("a.ptx", ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k() {\n" + "add.u32 %r1, %r1, 1;\n" * 50_000 + "ret;\n}\n", ["check", "--json"], "findings"),
     "bytecode": ("a.lua", "\x1bLua", ["run", "--restricted"], ""),
-    "a GPU": ("a.lua", WG + "print(wg.has_gpu and wg.has_gpu() or 'no GPU') os.execute('ls')", ["run", "--backend", "gpu"], "GPU"),
+    "a GPU": ("a.lua", WG + 'local k = wg.kernel("k", { threads = 32 }, function(k) end) k:run { grid = { 1 }, args = {} }', ["run", "--backend", "gpu"], "libcuda"),
     "nothing": ("a.lua", "", ["check", "--json"], "kernels"),
 }
 
