@@ -5,7 +5,7 @@ JOBS    := $(shell nproc)
 # ON: warnings are errors. A compiler that is newer than this tree may have warnings that nobody has seen yet.
 WERROR  ?= OFF
 
-.PHONY: all demo test run-tests dist wheel release site bench conformance mutate verdicts sass foreign ptxas-compare asan tsan fuzz lint prose tidy format \
+.PHONY: all demo test run-tests dist wheel release site playground bench conformance mutate verdicts sass foreign ptxas-compare asan tsan fuzz lint prose tidy format \
         deps help clean
 
 all: $(BUILD)/CMakeCache.txt ## the tool, build/wgrun
@@ -53,6 +53,11 @@ release: deps $(BUILD)/CMakeCache.txt ## all that is published, tried in new roo
 # The documents as a site, in $(BUILD)/site. tests/docs/site_pages.py opens its pages.
 site: ## the documents as a site, in build/site
 	@packaging/site.sh $(BUILD)
+
+# wgrun in WebAssembly and what its page loads, in $(BUILD)/playground: make site puts them into the site. Needs Debian's emscripten.
+playground: ## wgrun in WebAssembly and its page, in build/playground
+	@PACKAGES="emscripten dpkg-dev cmake ninja-build make" cmake/install-packages.sh
+	@packaging/playground.sh $(BUILD)
 
 # The figures of docs/experiments that need no GPU.
 bench: all ## the figures that need no GPU

@@ -11,6 +11,11 @@
 include(GNUInstallDirs)
 
 function(wgrun_publish name)
+    if(EMSCRIPTEN)
+        # There the tool alone is built, and CMake makes archives of shared libraries.
+        add_library(wgrun_lib_${name}_static INTERFACE)
+        return()
+    endif()
     cmake_parse_arguments(arg "LUA" "OUTPUT" "EXPORTS;MODULES;LINK" ${ARGN})
     set(objects "")
     wgrun_public_headers(headers ${arg_MODULES})

@@ -18,4 +18,9 @@ if ! python3 -c "import material, mkdocs" 2> /dev/null; then
     python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$build/needs/site" axe-playwright-python 2>> "$build/site.log" || true
 fi
 cd "$source"
+# Tests build the site with the playground that make site has left.
+if [ "${FETCH:-yes}" != no ]; then
+    packaging/playground.sh "$build" || [ $? -eq 77 ] || exit 1
+fi
+[ ! -e "$build/playground/wgrun.wasm" ] || export WGRUN_PLAYGROUND="$build/playground"
 python3 -m mkdocs build --quiet --strict -f packaging/site/mkdocs.yml -d "$output"

@@ -87,7 +87,8 @@ void read_message(std::string_view text, Diagnostic& finding) {
         const auto [after, problem] = std::from_chars(text.data() + colon + 1, end, line);
         if (colon == 0 || problem != std::errc() || line <= 0 || end - after < 2 || after[0] != ':') continue;
         finding.where = Where::at(text.substr(0, colon), line);
-        finding.message = std::string_view(after + 1 + (after[1] == ' ' ? 1 : 0), end);
+        finding.message =
+            text.substr(static_cast<std::size_t>(after - text.data()) + (after[1] == ' ' ? 2 : 1));
         return;
     }
     finding.message = text;

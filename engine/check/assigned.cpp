@@ -171,8 +171,8 @@ class Apart {
         Assigned all = assigned;
         Numbers known = numbers;
         for (const auto& [other, its] : before.states) {
-            std::erase_if(all, [&](const auto& one) { return !other.contains(one); });
-            std::erase_if(known, [&](const auto& one) {
+            std::erase_if(all, [&other = other](const auto& one) { return !other.contains(one); });
+            std::erase_if(known, [&its = its](const auto& one) {
                 const auto there = its.find(one.first);
                 return there == its.end() || there->second != one.second;
             });

@@ -1,6 +1,7 @@
 #include "check/counted.hpp"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "isa/algebra.hpp"
@@ -83,7 +84,7 @@ class Counting {
         if (test == nullptr || test->step->op->shape == nullptr ||
             test->step->op->shape(test->step->form) != isa::Shape::order || test->step->guard)
             return false;
-        const std::string_view how = isa::spelled(isa::Field::cmp, test->step->form.get(isa::Field::cmp));
+        const std::string how = isa::spelled(isa::Field::cmp, test->step->form.get(isa::Field::cmp));
         std::vector<const Operand*> sources;
         for (std::size_t i = 0; i < test->step->operands.size(); ++i)
             if (test->step->op->operands[i].access == isa::Access::in)

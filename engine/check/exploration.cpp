@@ -100,7 +100,7 @@ class Explorer {
         run_->park(loops_);
         // With accesses a state is larger, and it is the second attempt.
         run_->limit(budget_.operations() / (gaps_ == nullptr ? 4 : 12) - operations_, budget_);
-        open_.push_back({std::make_shared<Seen>(Cut(), run_->save()), {}});
+        open_.push_back({std::make_shared<Seen>(Seen{Cut(), run_->save()}), {}});
     }
 
     /// That states come back does not show that a loop ends.
@@ -234,7 +234,7 @@ class Explorer {
         }
         if (++cuts_ > most_cuts) fail(program_.where(), "the loops have no common period");
         std::vector<Window> windows = now.windows;
-        alike.push_back(std::make_shared<Seen>(std::move(now), std::move(saved)));
+        alike.push_back(std::make_shared<Seen>(Seen{std::move(now), std::move(saved)}));
         open_.push_back({alike.back(), std::move(windows)});
     }
 

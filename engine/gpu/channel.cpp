@@ -112,7 +112,8 @@ std::uint32_t Channel::answers() const { return shared_->answers.load(std::memor
 void Channel::wait_for_answer(std::uint32_t known, std::chrono::milliseconds limit) {
     shared_->sender_sleeps = 1;
     if (shared_->answers.load() == known) {
-        const timespec time{limit.count() / 1000, limit.count() % 1000 * 1000000};
+        const timespec time{static_cast<std::time_t>(limit.count() / 1000),
+                            static_cast<long>(limit.count() % 1000 * 1000000)};
         futex_wait(shared_->answers, known, &time);
     }
     shared_->sender_sleeps = 0;

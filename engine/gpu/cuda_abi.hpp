@@ -106,7 +106,7 @@ struct LaunchConfig {  // CUlaunchConfig
     LaunchAttribute* attributes;
     unsigned attribute_count;
 };
-static_assert(sizeof(LaunchConfig) == 56 && offsetof(LaunchConfig, stream) == 32);
+static_assert(sizeof(void*) != 8 || (sizeof(LaunchConfig) == 56 && offsetof(LaunchConfig, stream) == 32));
 
 }  // namespace abi
 

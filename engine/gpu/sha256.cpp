@@ -79,6 +79,8 @@ std::string sha256(std::span<const std::byte> data) {
     return hex;
 }
 
-std::string sha256(std::string_view text) { return sha256(std::as_bytes(std::span(text))); }
+std::string sha256(std::string_view text) {
+    return sha256(std::as_bytes(std::span(text.data(), text.size())));
+}
 
 }  // namespace wgrun::gpu

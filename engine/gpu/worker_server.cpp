@@ -99,7 +99,8 @@ class Blocks {
         void* data = ::mmap(nullptr, place.block_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, worker_memory,
                             static_cast<off_t>(place.block));
         if (data == MAP_FAILED) return nullptr;
-        return &(blocks_[place.block] = {static_cast<std::byte*>(data), place.block_bytes});
+        return &(blocks_[place.block] = {static_cast<std::byte*>(data),
+                                         static_cast<std::size_t>(place.block_bytes)});
     }
 
     const Driver& driver_;

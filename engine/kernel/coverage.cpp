@@ -80,7 +80,7 @@ std::string CoveredKernel::text() const {
     std::string out = fmt::format("{} of {} synchronising instructions ran", executed(), instructions.size());
     std::vector<std::string> here, elsewhere;
     for (const auto& [file, lines] : missing()) {
-        const auto ran_between = [&](int first, int last) {
+        const auto ran_between = [this, &file = file](int first, int last) {
             return std::ranges::any_of(instructions, [&](const Instruction& one) {
                 return one.executed && one.where.file == file && one.where.line >= first &&
                        one.where.line <= last;

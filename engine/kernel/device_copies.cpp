@@ -9,7 +9,7 @@ namespace {
 
 // By the owner of the tensor's bytes. A copy exists as long as a launch holds it.
 struct Shared {
-    using Owner = std::weak_ptr<const std::byte[]>;
+    using Owner = std::weak_ptr<const void>;
     std::mutex mutex;
     /// One for each device: the worker's and this process's are separate.
     std::map<const gpu::Context*, std::map<Owner, std::weak_ptr<DeviceCopy>, std::owner_less<Owner>>> copies;

@@ -35,16 +35,17 @@ Pages::Pages(std::size_t bytes) : data_(static_cast<std::byte*>(allocated(bytes)
 }
 
 void Pages::grow(std::size_t bytes) {
-    if (this->bytes() < mapped_from) {
-        Pages larger(bytes);
-        std::memcpy(larger.data(), data(), this->bytes());
-        *this = std::move(larger);
+    void* const data = this->bytes() < mapped_from
+                           ? MAP_FAILED
+                           : ::mremap(data_.get(), this->bytes(), bytes, MREMAP_MAYMOVE);
+    if (data != MAP_FAILED) {
+        static_cast<void>(data_.release());
+        data_ = {static_cast<std::byte*>(data), Release{bytes}};
         return;
     }
-    void* const data = ::mremap(data_.get(), this->bytes(), bytes, MREMAP_MAYMOVE);
-    if (data == MAP_FAILED) throw std::bad_alloc();
-    static_cast<void>(data_.release());
-    data_ = {static_cast<std::byte*>(data), Release{bytes}};
+    Pages larger(bytes);  // also where nothing can be mapped anew (WebAssembly)
+    std::memcpy(larger.data(), this->data(), this->bytes());
+    *this = std::move(larger);
 }
 
 }  // namespace wgrun::memory

@@ -185,7 +185,7 @@ Tensor import(Managed* managed, bool read_only, const ImportOptions& options) {
 template <class Managed>
 struct Exported {
     Managed managed{};
-    std::shared_ptr<const std::byte[]> memory;
+    std::shared_ptr<const void> memory;
     TensorShape shape, strides;
 
     explicit Exported(const Tensor& tensor)

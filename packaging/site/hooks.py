@@ -4,11 +4,20 @@ navigation is its pages, and anchors are those of GitHub. Where WGRUN_REPOSITORY
 import os
 import posixpath
 import re
+import sys
 from pathlib import Path
 
 from mkdocs.structure.files import File
 
+sys.path.insert(0, str(Path(__file__).parent))
+from examples import examples
+
 ROOT = Path(__file__).resolve().parents[2]
+PLAYGROUND = Path(os.environ.get("WGRUN_PLAYGROUND", "none")) # what packaging/playground.sh has made
+# In the order in which they build on each other. Nothing goes to another machine: the browser itself sees to it.
+SCRIPTS = ("codemirror", "lua", "simple", "ptx", "tool", "machine", "link", "page")
+POLICY = ("default-src 'self'; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+          "worker-src 'self'; form-action 'none'")
 LINK = re.compile(r"(\]\(|(?:src|href)=\")([^)\s\"]+)([)\"])")
 CODE = re.compile(r"(^ *```.*?^ *```|^~~~~.*?^~~~~|`[^`\n]*`)", re.S | re.M)
 LANGUAGES = {".lua": "lua", ".py": "python", ".cpp": "cpp", ".hpp": "cpp", ".c": "c", ".h": "c", ".sh": "sh", ".json": "json"}
@@ -79,6 +88,10 @@ def on_config(config):
 
 def on_files(files, config):
     files.append(File.generated(config, "index.md", content=(ROOT / "README.md").read_text()))
+    if PLAYGROUND.is_dir():
+        for file in sorted(PLAYGROUND.iterdir()):
+            files.append(File.generated(config, f"playground/{file.name}", abs_src_path=str(file)))
+        files.append(File.generated(config, "playground/examples.json", content=examples()))
     files.append(File.generated(config, "site.css", content=(ROOT / "packaging/site/site.css").read_text()))
     if os.environ.get("WGRUN_REPOSITORY"):
         return files
@@ -98,6 +111,8 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown, page, config, files):
+    if page.file.src_uri == "playground.md":
+        page.meta["hide"] = ["navigation", "toc"]
     place, folder = place_of(page.file.src_uri), posixpath.dirname(page.file.src_uri) or "."
     repository = os.environ.get("WGRUN_REPOSITORY")
 
@@ -110,3 +125,12 @@ def on_page_markdown(markdown, page, config, files):
         new = f"{repository}/{path}" if repository and new.startswith("source/") else posixpath.relpath(new, folder)
         return before + new + ("#" + anchor if anchor else "") + after
     return "".join(part if i % 2 else LINK.sub(changed, part) for i, part in enumerate(CODE.split(markdown)))
+
+
+def on_post_page(output, page, config):
+    if page.file.src_uri != "playground.md" or not PLAYGROUND.is_dir():
+        return output
+    head = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+    head += "".join(f'<link rel="stylesheet" href="playground/{name}.css">' for name in ("codemirror", "page"))
+    head += "".join(f'<script defer src="playground/{name}.js"></script>' for name in SCRIPTS)
+    return output.replace("</head>", head + "</head>", 1)

@@ -70,7 +70,7 @@ async function measure(page, scheme) {
   await fetch("/done", { method: "POST", body: JSON.stringify({ opened: pages.length * 2, wrong }) })
 })()
 </script>"""
-SOME = ("index", "performance", "guide", "guide/10-clusters", "guide/coming_from", "guide/layouts", "api/wg", "gemm", "verdicts", "command_line")
+SOME = ("index", "performance", "guide", "guide/10-clusters", "guide/coming_from", "guide/layouts", "api/wg", "gemm", "verdicts", "command_line", "playground")
 
 
 class Page(HTMLParser):

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <set>
+#include <string>
 
 #include "check/abstract/forms.hpp"
 
@@ -93,7 +94,7 @@ void Forms::compare(const Step& step, const std::vector<Sourced>& sources) {
                 step.op->run(step, machine_);
                 return give(step, {});
             }
-    const std::string_view how = isa::spelled(isa::Field::cmp, step.form.get(isa::Field::cmp));
+    const std::string how = isa::spelled(isa::Field::cmp, step.form.get(isa::Field::cmp));
     const bool zero_is_above = how == "lt" || how == "ge" || how == "lo" || how == "hs";
     const bool zero_is_below = how == "le" || how == "gt" || how == "ls" || how == "hi";
     // A CTA whose place is beyond the number has no turn. Where 0 counts as above, no number less than 0

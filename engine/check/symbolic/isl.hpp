@@ -24,8 +24,9 @@ namespace wgrun::check::symbolic {
                                 f(set_empty) f(set_foreach_basic_set) f(set_free) f(set_from_basic_set)    \
                                     f(set_get_space) f(set_intersect) f(set_is_empty) f(set_is_subset)     \
                                         f(set_n_basic_set) f(set_union) f(set_universe) f(space_copy)      \
-                                            f(space_free) f(space_set_alloc) f(val_free) f(val_get_num_si) \
-                                                f(val_int_from_si)
+                                            f(space_free) f(space_set_alloc) f(val_free)                   \
+                                                f(val_get_abs_num_chunks) f(val_int_from_chunks)           \
+                                                    f(val_n_abs_num_chunks) f(val_neg) f(val_sgn)
 
 /// isl_set_union() as set_union(), and so on.
 struct Isl {

@@ -100,7 +100,8 @@ class Limits {
         for (const auto& [monomial, times] : other.number.terms()) {
             if (times < 0) continue;
             const auto larger = std::ranges::find_if(left, [&](const auto& term) {
-                return term.second >= times && std::ranges::includes(term.first, monomial);
+                return term.second >= times &&
+                       std::includes(term.first.begin(), term.first.end(), monomial.begin(), monomial.end());
             });
             if (larger == left.end()) return false;
             difference += larger->second - times;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #include "check/symbolic/isl.hpp"
@@ -90,6 +93,27 @@ namespace {
 
 constexpr std::array<unsigned long, 2> most_of_attempt{1UL << 10, 1UL << 14};
 
+// isl's functions for a number take C's long, which has 32 bits in WebAssembly; those for its digits do not.
+isl_val* integer(isl_ctx* context, std::int64_t number) {
+    const auto bits = static_cast<std::uint64_t>(number);
+    const std::uint64_t magnitude = number < 0 ? 0 - bits : bits;
+    isl_val* value = isl().val_int_from_chunks(context, 1, sizeof magnitude, &magnitude);
+    return number < 0 ? isl().val_neg(value) : value;
+}
+
+/// Frees the value. Nothing: it does not fit 64 bits.
+std::optional<std::int64_t> taken(isl_val* value) {
+    std::uint64_t magnitude = 0;
+    const bool fits = isl().val_n_abs_num_chunks(value, sizeof magnitude) == 1 &&
+                      isl().val_get_abs_num_chunks(value, sizeof magnitude, &magnitude) == isl_stat_ok &&
+                      magnitude <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    const bool is_zero = isl().val_sgn(value) == 0, is_negative = isl().val_sgn(value) < 0;
+    isl().val_free(value);
+    if (is_zero) return 0;
+    if (!fits) return std::nullopt;
+    return is_negative ? -static_cast<std::int64_t>(magnitude) : static_cast<std::int64_t>(magnitude);
+}
+
 /// Parts of a union. Conditions by which there would be more are left out.
 constexpr int most_parts = 32;
 
@@ -152,7 +176,7 @@ class System::Rows {
         isl_constraint* row =
             is_zero ? isl().constraint_alloc_equality(local) : isl().constraint_alloc_inequality(local);
         for (const auto& [monomial, times] : number.terms()) {
-            isl_val* value = isl().val_int_from_si(system_.solver_.context(), times);
+            isl_val* value = integer(system_.solver_.context(), times);
             if (monomial.empty()) {
                 row = isl().constraint_set_constant_val(row, value);
                 continue;
@@ -206,21 +230,20 @@ class System::Rows {
 
     /// By what a row bounds a variable from above, in terms of the parameters; nothing: it does not.
     std::optional<Polynomial> bound(isl_constraint* row, int variable) const {
-        const auto take = [](isl_val* value) {
-            const long number = isl().val_get_num_si(value);
-            isl().val_free(value);
-            return number;
-        };
-        const long times = take(isl().constraint_get_coefficient_val(row, isl_dim_set, variable));
+        const std::int64_t times =
+            taken(isl().constraint_get_coefficient_val(row, isl_dim_set, variable)).value_or(0);
         // times * variable + rest >= 0
         if (times >= 0) return std::nullopt;
-        Polynomial out(take(isl().constraint_get_constant_val(row)) / -times);
+        const std::optional<std::int64_t> constant = taken(isl().constraint_get_constant_val(row));
+        if (!constant) return std::nullopt;
+        Polynomial out(*constant / -times);
         for (const auto& [monomial, at] : places_) {
             const auto place = static_cast<int>(at.second);
-            const long coefficient = take(
+            const std::optional<std::int64_t> coefficient = taken(
                 isl().constraint_get_coefficient_val(row, at.first ? isl_dim_param : isl_dim_set, place));
-            if (coefficient % times != 0 || (coefficient != 0 && !at.first)) return std::nullopt;
-            out.add(monomial, coefficient / -times);
+            if (!coefficient || *coefficient % times != 0 || (*coefficient != 0 && !at.first))
+                return std::nullopt;
+            out.add(monomial, *coefficient / -times);
         }
         return out;
     }
@@ -309,7 +332,7 @@ std::vector<Polynomial> System::find_upper_bounds(const Polynomial& number) {
     isl_constraint* row = isl().constraint_alloc_equality(local);
     row = isl().constraint_set_coefficient_si(row, isl_dim_set, last, -1);
     for (const auto& [monomial, times] : number.terms()) {
-        isl_val* value = isl().val_int_from_si(solver_.context(), times);
+        isl_val* value = integer(solver_.context(), times);
         if (monomial.empty()) {
             row = isl().constraint_set_constant_val(row, value);
             continue;

@@ -43,6 +43,8 @@ class FindingSet {
 
     std::size_t size() const { return list_.size(); }
     bool empty() const { return list_.empty(); }
+    auto data() const { return list_.data(); }
+    auto data() { return list_.data(); }
     auto begin() const { return list_.begin(); }
     auto end() const { return list_.end(); }
     auto begin() { return list_.begin(); }

@@ -116,8 +116,8 @@ struct Release {
 using Unique = std::unique_ptr<ManagedTensor, Release>;
 using UniqueVersioned = std::unique_ptr<ManagedTensorVersioned, Release>;
 
-static_assert(sizeof(void*) == 8 && sizeof(View) == 48 && sizeof(ManagedTensor) == 64 &&
-              sizeof(ManagedTensorVersioned) == 80);
+static_assert(sizeof(void*) != 8 ||
+              (sizeof(View) == 48 && sizeof(ManagedTensor) == 64 && sizeof(ManagedTensorVersioned) == 80));
 
 }  // namespace wgrun::dlpack
 

@@ -126,7 +126,7 @@ class Tensor {
     std::span<const std::byte> bytes() const { return {data_.get(), bytes_}; }
     /// Identifies the tensor's memory, by std::owner_less: it differs from that of every other tensor, also
     /// of a later one at the same address.
-    std::weak_ptr<const std::byte[]> owner() const { return data_; }
+    std::weak_ptr<const void> owner() const { return data_; }
 
     /// The element at `index` (zero-based, one coordinate a dimension). The value is exact, but s64 and u64
     /// are rounded to double. Throws ArgumentError if the index does not fit the shape.
