@@ -47,7 +47,7 @@ TEST_CASE("a wrapped tensor is the caller's memory") {
 
 TEST_CASE("the owner goes with the tensor, not with who only watches it") {
     Memory memory;
-    std::weak_ptr<const std::byte[]> watched;
+    std::weak_ptr<const void> watched;
     {
         const Tensor t = Tensor::wrap(Dtype::f32, {6}, memory.values.data(), memory.owner());
         watched = t.owner();
