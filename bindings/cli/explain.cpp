@@ -10,6 +10,7 @@
 #include "bindings/cli/command.hpp"
 #include "wgrun/rules.hpp"
 #include "wgrun/topics.hpp"
+#include "wgrun/verdict.hpp"
 
 namespace wgrun::cli {
 namespace explain_detail {
@@ -115,14 +116,24 @@ std::string meant_by(const std::string& word) {
         nearest(word, ids));
 }
 
+/// A property of verdicts, by its id or its title; empty: it is none.
+std::string about_property(std::string_view word) {
+    for (const PropertyRow& row : properties())
+        if (word == row.id || word == row.title)
+            return fmt::format(
+                "{} (`{}`), a property that a verdict proves or refutes: {}\n  see docs/verdicts.md\n",
+                row.title, row.id, row.what);
+    return {};
+}
+
 int explain(const Request& request, const std::string& id) {
     if (id.empty()) return print_rules(request, false);
     const Rule* rule = find_rule(upper(id));
     if (rule == nullptr) {
         if (const std::optional<ExplainedCode> code = explain_code(id))
             return write(request, code->text, code->json);
-        if (const std::string found = rules::about(id); !found.empty())
-            return write(request, found, {{"about", found}});
+        for (const std::string& found : {about_property(id), rules::about(id)})
+            if (!found.empty()) return write(request, found, {{"about", found}});
         remark("wgrun: " + meant_by(id));
         return Exit::usage;
     }

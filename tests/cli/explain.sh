@@ -15,6 +15,9 @@ out_has '"law": '
 run explain WG-FENCE-1
 exits 2
 err_has "there is no rule \`WG-FENCE-1\`: did you mean"
+run explain global-races
+exits 0
+out_has "a property that a verdict proves or refutes: "
 
 # rules: the same list, and docs/rules.md.
 run rules

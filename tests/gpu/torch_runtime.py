@@ -1,4 +1,4 @@
-"""The Python package on a GPU, with PyTorch: pytorch.py; WGRUN_LIBRARY and PYTHONPATH say where things are. Ends with 77
+"""The Python package on a GPU, with PyTorch: torch_runtime.py; WGRUN_LIBRARY and PYTHONPATH say where things are. Ends with 77
 where there is no PyTorch or no Hopper GPU, with 1 where something is wrong."""
 
 import sys
