@@ -1,6 +1,7 @@
 #include "file/leftovers.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <array>
@@ -24,6 +25,8 @@ struct Slot {
 static_assert(std::atomic<State>::is_always_lock_free);
 
 constinit std::array<Slot, 128> slots;
+constinit std::atomic<int> starting = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
 
 int take(State state, int folder, std::string_view name, pid_t group) {
     if (name.size() >= sizeof Slot::name) return -1;
@@ -45,6 +48,8 @@ int take(State state, int folder, std::string_view name, pid_t group) {
 void remove_leftovers() noexcept {
     const int before = errno;
     const pid_t self = ::getpid();
+    constexpr int longest_wait = 1000;  // ms
+    for (int waited = 0; starting.load() > 0 && waited < longest_wait; ++waited) ::poll(nullptr, 0, 1);
     for (const State state :
          {State::processes, State::file, State::folder})  // first the programs, which may still write
         for (const Slot& slot : slots) {
@@ -88,6 +93,18 @@ Leftover& Leftover::operator=(Leftover&& other) noexcept {
 void Leftover::forget() noexcept {
     const int slot = std::exchange(slot_, -1);
     if (slot >= 0) slots[static_cast<std::size_t>(slot)].state.store(State::free, std::memory_order_release);
+}
+
+Starting::Starting() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, &before_);
+    ++starting;
+}
+
+Starting::~Starting() {
+    --starting;
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 }  // namespace wgrun::file

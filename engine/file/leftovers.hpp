@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <csignal>
 #include <string_view>
 
 namespace wgrun::file {
@@ -33,6 +34,19 @@ class Leftover {
 
   private:
     int slot_ = -1;
+};
+
+/// For the time between the start of a program and its entry in the table: this thread gets no signals, and
+/// remove_leftovers() in another one waits for the entry, for a second at most.
+class Starting {
+  public:
+    Starting() noexcept;
+    ~Starting();
+    Starting(const Starting&) = delete;
+    Starting& operator=(const Starting&) = delete;
+
+  private:
+    sigset_t before_{};
 };
 
 }  // namespace wgrun::file

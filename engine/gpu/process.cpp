@@ -69,6 +69,7 @@ class Child {
         argv.reserve(arguments.size() + 1);
         for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
         argv.push_back(nullptr);
+        const file::Starting starting;
         const int error = SpawnPlan(output).start(pid_, argv.data());
         if (error != 0)
             throw EnvironmentError("ENOENT",

@@ -97,14 +97,14 @@ class Limits {
     static bool implies(const Sum& sum, const Sum& other) {
         std::int64_t difference = 0;  // at least
         auto left = sum.number.terms();
-        for (const auto& [monomial, times] : other.number.terms()) {
-            if (times < 0) continue;
-            const auto larger = std::ranges::find_if(left, [&](const auto& term) {
-                return term.second >= times &&
-                       std::includes(term.first.begin(), term.first.end(), monomial.begin(), monomial.end());
+        for (const auto& term : other.number.terms()) {
+            if (term.second < 0) continue;
+            const auto larger = std::ranges::find_if(left, [&](const auto& its) {
+                return its.second >= term.second && std::includes(its.first.begin(), its.first.end(),
+                                                                  term.first.begin(), term.first.end());
             });
             if (larger == left.end()) return false;
-            difference += larger->second - times;
+            difference += larger->second - term.second;
             left.erase(larger);
         }
         for (const auto& [monomial, times] : left) {
