@@ -47,7 +47,8 @@ def verdicts(text: str, name: str = "kernel", block: Optional[list[int]] = None,
 def fix(text: str, name: str = "kernel", seconds: float = _tool.SECONDS) -> dict[str, Any]:
     """Repairs what added calls, instructions or another option can repair: `text` is the repaired text, `diff` what was changed.
 
-    The repaired text is checked anew: `outcome` is of it. Where a fault is left, `text` is as it was given.
+    The repaired text is checked anew: `outcome` is of it. Where an error would be left, `text` is as it was given; warnings may be left, and
+    `outcome` is then "wrong" all the same. `written`: whether `text` differs from what was given.
     """
     with _tool.Text(text, name) as file:
         changed = file.run("check", "--fix", "--json", seconds=seconds).json()
