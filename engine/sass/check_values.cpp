@@ -214,7 +214,7 @@ std::size_t check_values(const Function& function, const Graph& graph, const Pro
             if (best.differences.empty()) break;
             Values values = with(order);
             if (values.differences.size() < best.differences.size()) best = std::move(values);
-        } while (std::ranges::next_permutation(order).found);
+        } while (std::next_permutation(order.begin(), order.end()));
     for (const Difference& one : best.differences)
         if (one.of_shared && !placed)
             report.open(one.line, "where ptxas places the variables of shared memory is not known");
