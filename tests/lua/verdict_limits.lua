@@ -5,7 +5,8 @@ local check = dofile((arg[0]:match ".*/" or "") .. "check.lua")
 local function domain_of(property, of_index, type)
   local kernel = wg.kernel("k", { threads = 32 }, function(k)
     local D, rows, ld = k:param("D", "u8*"), k:param("rows", type or "u32"), k:param("ld", type or "u32")
-    local row, tid = k:mov(k:special "ctaid.x", { type = type or "u32" }), k:mov(k:special "tid.x", { type = type or "u32" })
+    local of = { type = type or "u32" }
+    local row, tid = k:mov(k:special "ctaid.x", of), k:mov(k:special "tid.x", of)
     k:if_(row:lt(rows), function()
       k:if_(tid:lt(ld), function()
         k:st_global_u8(k:element(D, of_index(k, row, tid, ld)), k:cvt_u16_u32(k:special "ctaid.x"))
@@ -30,6 +31,21 @@ for _, factor in ipairs { 33, 4096, 12345, 1 << 20, 1 << 22 } do
 end
 local signed = domain_of("global-races", function(_, row, tid) return row * 4096 + tid end, "s32")
 check.equal(signed:match "rows <= (%d+)", tostring(limit(4096, (1 << 31) - 1)), signed)
+
+-- However the index is computed, and where what wraps around is only compared or shifted back.
+local million <const>, all = 1 << 20, (1 << 32) - 1
+for name, case in pairs {
+  shifted = { limit(1 << 22, all), function(_, row, tid) return (row << 22) + tid end },
+  mad = { limit(million, all), function(k, row, tid) return k:mad_lo_u32(row, million, tid) end },
+  ["in two steps"] = { limit(1 << 22, all), function(_, row, tid) return row * 2048 * 2048 + tid end },
+  divided = { all // million + 1, function(k, row, tid) return k:div_u32(row * million, 1024) * 32 + tid end },
+  ["shifted back"] = { all // (1 << 22) + 1, function(_, row, tid) return (row * (1 << 22) >> 22) * 32 + tid end },
+} do
+  local domain = domain_of("global-races", case[2])
+  local limits = {}
+  for most in domain:gmatch "rows <= (%d+)" do limits[#limits + 1] = most end
+  check.equal(table.concat(limits, " "), tostring(case[1]), name)
+end
 
 -- Two numbers of the launch.
 local both = domain_of("global-races", function(_, row, tid, ld) return row * ld + tid end)

@@ -95,6 +95,9 @@ class Limits {
     /// Whether each term of `other` that adds to it is a part of one of `sum`: numbers of a launch are at
     /// least 1.
     static bool implies(const Sum& sum, const Sum& other) {
+        const auto &terms = sum.number.terms(), &others = other.number.terms();
+        if (terms.size() == 1 && others.size() == 1 && terms.begin()->first == others.begin()->first)
+            return sum.room / terms.begin()->second <= other.room / others.begin()->second;
         std::int64_t difference = 0;  // at least
         auto left = sum.number.terms();
         for (const auto& term : other.number.terms()) {
