@@ -160,11 +160,17 @@ Job::Job(JobRequest request, double most) : request_(std::move(request)), begin_
     for (std::string& word : request_.words) words.push_back(word.data());
     words.push_back(nullptr);
     const pid_t parent = getpid();
-    pid_ = fork();
-    if (pid_ < 0) fail("a process");
-    if (pid_ == 0) become(words.data(), parent, input_.get(), output_.get(), messages_.get());
-    setpgid(pid_, pid_);
-    leftover_ = file::Leftover::processes(pid_);
+    {
+        const file::Starting starting;
+        pid_ = fork();
+        if (pid_ < 0) fail("a process");
+        if (pid_ == 0) {
+            starting.forked();
+            become(words.data(), parent, input_.get(), output_.get(), messages_.get());
+        }
+        setpgid(pid_, pid_);
+        leftover_ = file::Leftover::processes(pid_);
+    }
     process_ = file::Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
     if (!process_) {
         const int error = errno;

@@ -197,8 +197,12 @@ TuneWorker::TuneWorker(const std::optional<std::string>& device) {
     posix_spawnattr_init(&attributes);
     // A group of its own: a Ctrl-C is this process's to answer, and what a worker starts is killed with it.
     posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
     const Words words(worker_command_line()), environment(environment_for(device));
+    const file::Starting starting;
     const int error =
         ::posix_spawn(&process_, "/proc/self/exe", &actions, &attributes, words.get(), environment.get());
     posix_spawn_file_actions_destroy(&actions);

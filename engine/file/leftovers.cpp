@@ -102,6 +102,11 @@ Starting::Starting() noexcept {
     ++starting;
 }
 
+void Starting::forked() const noexcept {
+    starting = 0;
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
 Starting::~Starting() {
     --starting;
     ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);

@@ -42,6 +42,8 @@ class Starting {
   public:
     Starting() noexcept;
     ~Starting();
+    /// In a forked process: it is not the one that starts a program, and gets signals again.
+    void forked() const noexcept;
     Starting(const Starting&) = delete;
     Starting& operator=(const Starting&) = delete;
 
