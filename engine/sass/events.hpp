@@ -80,8 +80,8 @@ struct Asked {
     std::vector<Event> waits;      ///< wgmma.wait_group
     std::vector<Event> orders;     ///< wgmma.fence
     std::vector<int> commits;      ///< the lines of wgmma.commit_group
-    /// By event: the products that may be in flight before it, each with the groups that were committed since
-    /// it was issued, its own among them: at most so many.
+    /// By event: the products that may be in flight before it, each with the groups that are committed after
+    /// it, its own among them: at most so many.
     std::vector<std::vector<std::pair<EventId, int>>> in_flight;
     std::vector<int> line_block;  ///< by line: the block of its steps; -1: none
     bool endless = false;         ///< some path never comes to the end

@@ -56,9 +56,9 @@ struct Outline {
 };
 
 /// Follows all paths behind a product while it may be in flight; visit(place, committed, age) says whether to
-/// go on behind the place. committed: the groups that were committed since, its own among them; age: those of
-/// them that the program commits, too, as `counts` tells by instruction. covered(place): a wait there covers
-/// it.
+/// go on behind the place. committed: the groups that are committed after it, its own among them; age: those
+/// of them that the program commits, too, as `counts` tells by instruction. covered(place): a wait there
+/// covers it.
 template <class Visit, class Covered>
 void follow(const Outline& outline, const Graph& graph, Place product, const std::vector<bool>& counts,
             std::vector<std::uint64_t>& seen, Visit visit, Covered covered) {

@@ -64,8 +64,8 @@ std::vector<Exported> exported(std::span<const Export> kernels);
 ///
 /// The export is atomic: a new folder appears when it is complete, the files of an existing folder change
 /// together, and files left half-written by a failure are removed. The folder's parent must exist. Files that
-/// wgrun has not written, or that were changed since, are never replaced. Throws EnvironmentError: EEXIST for
-/// files that are not wgrun's, EACCES, ENOSPC, EIO and the like for the folder.
+/// wgrun has not written, or that somebody has changed, are never replaced. Throws EnvironmentError: EEXIST
+/// for files that are not wgrun's, EACCES, ENOSPC, EIO and the like for the folder.
 void write_exported(std::span<const Exported> kernels, const std::filesystem::path& folder);
 
 /// Does both.
