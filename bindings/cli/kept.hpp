@@ -42,7 +42,8 @@ class KeptCode {
     void add_verdict(const std::string& kernel, std::vector<Verdict>& verdicts) const;
 
     std::string text() const;
-    /// Adds `machine_code`: a list of { kernel, file, line, instructions, products, compared, values, verdict }.
+    /// Adds `machine_code`: a list of { kernel, file, line, instructions, products, compared, values, verdict
+    /// }.
     void add_to(nlohmann::ordered_json& json) const;
 
   private:

@@ -23,7 +23,7 @@ constexpr double unknown = std::numeric_limits<double>::infinity();
 class Tuner {
   public:
     Tuner(const Tuning& tuning, const std::vector<std::size_t>& which, const SearchOptions& options,
-           RecordFile& records)
+          RecordFile& records)
         : tuning_(tuning),
           options_(options),
           records_(records),

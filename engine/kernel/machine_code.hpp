@@ -19,7 +19,7 @@ struct KeptKernel {
     std::string kernel;
     Where where;  ///< the entry in the PTX; of machine code alone: its file
     std::size_t instructions = 0, products = 0, compared = 0;  ///< of the machine code
-    std::size_t values = 0;  ///< of single threads that were compared: addresses, numbers, bytes in memory
+    std::size_t values = 0;     ///< of single threads that were compared: addresses, numbers, bytes in memory
     std::vector<Where> places;  ///< by product of the machine code, in the order of its text: in the PTX
     Verdict verdict;            ///< Property::kept
     std::vector<Diagnostic> findings;

@@ -61,7 +61,8 @@ void assembler_log(Bytes bytes);
 /// A file is no entry of the cache, or one that is written again to the same bytes, and of no other key.
 void cache_entry(Bytes bytes);
 
-/// Text is read as one of nvdisasm: places, ways and registers lie within it, and it is held against a program.
+/// Text is read as one of nvdisasm: places, ways and registers lie within it, and it is held against a
+/// program.
 void sass(Bytes bytes);
 
 /// A PTX text is refused with messages at its lines, or read, printed, read again without a change, and

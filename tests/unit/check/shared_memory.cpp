@@ -46,7 +46,8 @@ TEST_CASE("a barrier is no proxy fence") {
     CHECK(k.check() == Findings{{"WG-PROXY-01", mma}});
     const Diagnostic& finding = k.diagnostics()[0];
     CHECK(finding.message ==
-          "the wgmma reads `A`, which was written through the generic proxy, with no fence.proxy.async in between");
+          "the wgmma reads `A`, which was written through the generic proxy, with no fence.proxy.async in "
+          "between");
     CHECK(finding.fix.starts_with("a fence.proxy.async by the threads that access it, after line " +
                                   std::to_string(a)));
     CHECK(finding.section == "9.7.15.4");

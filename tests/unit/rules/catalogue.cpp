@@ -55,8 +55,9 @@ TEST_CASE("every rule has a title, a law of one sentence, a reason, a fix and tw
 }
 
 TEST_CASE("what only makes a kernel slower is no error, nor what the chip does not mind") {
-    const std::set<std::string_view> remarks{"WG-ASM-01", "WG-ASM-03",  "WG-GROUP-03", "WG-PROXY-02",
-                                             "WG-REG-04", "WG-SASS-04", "WG-SASS-09", "WG-SASS-10",  "WG-TMA-07"};
+    const std::set<std::string_view> remarks{"WG-ASM-01",   "WG-ASM-03",  "WG-GROUP-03",
+                                             "WG-PROXY-02", "WG-REG-04",  "WG-SASS-04",
+                                             "WG-SASS-09",  "WG-SASS-10", "WG-TMA-07"};
     for (const Rule* rule : rules::all()) {
         INFO(rule->id);
         const bool only_slow = remarks.contains(rule->id) || rule->id.starts_with("WG-PERF-");
