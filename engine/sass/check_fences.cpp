@@ -13,7 +13,7 @@ namespace {
 /// Of global memory alone a proxy fence takes no memory barrier.
 bool needs_barrier(const Asked& asked, int line) {
     return std::ranges::any_of(asked.graph.events, [line](const Event& event) {
-        return event.does == Does::proxy_fence && event.line == line && event.arguments[0] == Event::any;
+        return event.does == Does::proxy_fence && event.line == line && event.orders != Memory::global;
     });
 }
 

@@ -88,15 +88,27 @@ Peculiarities peculiarities(const Function& function, const Asked& asked) {
         if (one.record->does == Does::mbarrier_expect) expects.erase(one.line);
     }
     out.merged.assign(expects.begin(), expects.end());
+    for (const Access& access : asked.accesses)
+        if (access.does == Does::store && access.guard != 0) out.lost.insert(access.line);
+    for (const Instruction& one : function.instructions)
+        if (one.record->does == Does::store) out.lost.erase(one.line);
     return out;
 }
 
-bool orders_accesses(Does does) {
-    switch (does) {
+bool orders(const Event& event, const Access& access) {
+    const bool concerned =
+        event.orders == Memory::generic || access.memory == Memory::generic || event.orders == access.memory;
+    switch (event.does) {
         case Does::product:
         case Does::set_registers:
         case Does::copy:
+        // A commit names copies before it, which are no accesses (PTX ISA 9.7.9.25.3.2).
+        case Does::copy_commit:
+        case Does::bulk_commit:
         case Does::launch_dependents: return false;
+        case Does::proxy_fence: return concerned;
+        // Behind it what cp.async has read may be written.
+        case Does::wait_scoreboard: return concerned || access.does != Does::load;
         default: return true;
     }
 }
@@ -126,7 +138,7 @@ void Fine::find_neighbours(const EventGraph& graph, const std::vector<std::vecto
         for (const std::uint32_t to : next[at]) before[to].push_back(at);
     std::vector<std::uint32_t> seen(event.size(), none), left;
     std::uint32_t mark = 0;
-    const auto collect = [&](const std::vector<std::uint32_t>& from, const auto& edges,
+    const auto collect = [&](const std::vector<std::uint32_t>& from, const Access& access, const auto& edges,
                              std::vector<EventId>& out) {
         ++mark;
         left.clear();
@@ -136,7 +148,7 @@ void Fine::find_neighbours(const EventGraph& graph, const std::vector<std::vecto
             left.pop_back();
             if (seen[at] == mark) continue;
             seen[at] = mark;
-            if (event[at] != none && orders_accesses(graph.events[event[at]].does))
+            if (event[at] != none && orders(graph.events[event[at]], access))
                 out.push_back(event[at]);
             else
                 left.insert(left.end(), edges[at].begin(), edges[at].end());
@@ -145,8 +157,8 @@ void Fine::find_neighbours(const EventGraph& graph, const std::vector<std::vecto
         out.erase(std::unique(out.begin(), out.end()), out.end());
     };
     for (std::size_t i = 0; i < accesses.size(); ++i) {
-        collect(nodes[i], before, accesses[i].before);
-        collect(nodes[i], next, accesses[i].after);
+        collect(nodes[i], accesses[i], before, accesses[i].before);
+        collect(nodes[i], accesses[i], next, accesses[i].after);
     }
 }
 

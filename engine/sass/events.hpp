@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,10 +22,11 @@ struct Event {
     static constexpr std::int64_t any = -1;  ///< of an argument: not known, or none
     Does does = Does::other;
     /// Of a product n, k, and whether A is sparse (1) and in registers (2); of a barrier its number and how
-    /// many threads; of a copy the dimensions; of a fence.proxy.async of a program 1: it is of global memory
-    /// alone; of a wait the groups that may remain; of an agreement about registers how many.
+    /// many threads; of a copy the dimensions; of a wait the groups that may remain; of an agreement about
+    /// registers how many.
     std::array<std::int64_t, 3> arguments{any, any, any};
-    bool never = false;        ///< of a program: its guard is a constant, and does not hold
+    Memory orders = Memory::generic;  ///< a fence.proxy.async, a wait for copies: the memory that it is about
+    bool never = false;               ///< of a program: its guard is a constant, and does not hold
     bool unread = false;       ///< of a product of a program: nothing but products reads its accumulators
     std::int64_t bytes = any;  ///< that an operation of an mbarrier expects
     int line = 0;              ///< of the PTX; 0: unknown
@@ -63,14 +65,14 @@ struct Access {
     bool guard_may_fail = false;          ///< of a program: for all threads, as an assembler may find
     bool guard_decides_branches = false;  ///< of a program: it compares what branches compare, too
     Base base{};                          ///< of a program: its address
-    bool used = true;     ///< of a load of a program: each register of the result is read somewhere
+    bool used = true;                     ///< of a load of a program: each register of the result is needed
     bool scalar = false;  ///< of a load of a program: to one register, not all of whose bits may be needed
     /// The events that order accesses, and may come next before it or behind it.
     std::vector<EventId> before{}, after{};
 };
 
-/// Whether accesses to memory stay on their side of it.
-bool orders_accesses(Does does);
+/// Whether the access stays on its side of the event.
+bool orders(const Event& event, const Access& access);
 
 /// What a program asks of machine code.
 struct Asked {
@@ -106,6 +108,7 @@ struct Peculiarities {
     /// Lines of mbarrier.expect_tx of which the machine code has nothing: an arrival behind expects the
     /// bytes.
     std::vector<int> merged{};
+    std::set<int> lost{};  ///< lines of guarded stores of which it has nothing: their guards may never hold
 };
 Asked asked_of(const Program& program, const Peculiarities& of = {});
 /// What the machine code shows of them.

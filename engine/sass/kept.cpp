@@ -253,10 +253,11 @@ Kept compare_with_program(const Function& function, const Program& program, cons
                     "the machine code has no setmaxnreg: ptxas ignores it where it does not know how many "
                     "registers a thread begins with",
                     ".minnctapersm or .maxnreg");
-    if (shown.ignores_setmaxnreg || shown.without_cluster || !shown.merged.empty()) {
+    if (shown.ignores_setmaxnreg || shown.without_cluster || !shown.merged.empty() || !shown.lost.empty()) {
         of.ignores_setmaxnreg = of.ignores_setmaxnreg || shown.ignores_setmaxnreg;
         of.without_cluster = shown.without_cluster;
         of.merged = shown.merged;
+        of.lost = shown.lost;
         asked = asked_of(program, of);
     }
     if (graph.open() != graph.size())

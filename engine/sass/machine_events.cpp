@@ -60,6 +60,14 @@ bool has_other_reasons(Does does) {
            does == Does::copy_commit || does == Does::bulk_commit;
 }
 
+/// Machine code does not show which memory is meant: a fence of all looks like that of shared memory.
+Memory ordered_memory(const Instruction& one, const Asked& asked) {
+    const auto image = std::ranges::find_if(asked.graph.events, [&](const Event& event) {
+        return event.does == one.record->does && event.line == one.line;
+    });
+    return image == asked.graph.events.end() ? Memory::generic : image->orders;
+}
+
 bool is_event(const Instruction& one, const Asked& asked) {
     const Does does = one.record->does;
     switch (does) {
@@ -116,6 +124,7 @@ class MachineEvents {
                 Event& event = out_.graph.events.emplace_back(event_of(code_[at], at));
                 if (does == Does::mbarrier_arrive || does == Does::mbarrier_expect)
                     event.bytes = bytes_told(at);
+                event.orders = ordered_memory(code_[at], asked);
                 if (asked.waits_by_barrier(code_[at]))
                     event.does = Does::cluster_wait, event.arguments = {Event::any, Event::any, Event::any};
             }

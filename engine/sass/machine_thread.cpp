@@ -40,6 +40,7 @@ class MachineThread {
           local_(drawn.seed, Memory::local),
           out_(drawn.seed) {
         for (const Label& label : function.labels) labels_.emplace(label.name, static_cast<Place>(label.at));
+        draw_registers();
     }
 
     Behaviour run() {
@@ -115,23 +116,44 @@ class MachineThread {
         return true;
     }
 
+    /// Until the first of the instructions that write a register is executed, it may have any value. What
+    /// nothing writes is not known: an instruction that wgrun does not know may.
+    void draw_registers() {
+        const Contents any(drawn_.seed, Memory::none);
+        for (Place at = 0; at < code_.size(); ++at)
+            for_each_result(at, [&](bool uniform, int index) {
+                const int address = 4 * (uniform ? register_count + index : index);
+                file_.set(
+                    uniform, index,
+                    Word{static_cast<std::uint32_t>(any.load(static_cast<std::uint64_t>(address), 4).bits),
+                         true});
+            });
+    }
+
+    /// Calls visit(whether it is uniform, its number) for the registers that an instruction writes.
+    template <class Visit>
+    void for_each_result(Place at, Visit visit) {
+        const Instruction& one = code_[at];
+        const auto visit_all = [&](Registers some) {
+            for (int i = 0; i < some.count; ++i) visit(false, some.first + i);
+        };
+        visit_all(written(one));
+        if (one.record->does == Does::product) visit_all(product_of(one).accumulators);
+        const Decoded& is = decoded(at);
+        if (!is.uniform) return;
+        const int first = is.operands[is.results].index;
+        for (int i = 0; i < 2 && first + i < uniform_count; ++i) visit(true, first + i);
+    }
+
     /// What it writes is not known any more.
     void forget(const Instruction& one) {
-        const Registers some = written(one);
-        for (int i = 0; i < some.count; ++i) file_.set(false, some.first + i, Word{});
-        if (one.record->does == Does::product) {
-            const Registers sums = product_of(one).accumulators;
-            for (int i = 0; i < sums.count; ++i) file_.set(false, sums.first + i, Word{});
-        }
+        for_each_result(at_, [&](bool uniform, int index) { file_.set(uniform, index, Word{}); });
         const Decoded& is = decoded(at_);
         for (const Source& operand : is.operands) {
             if (operand.kind == Kind::predicate) {
                 file_.set(static_cast<Predicate>(operand.index), std::nullopt);
                 continue;
             }
-            if (operand.kind == Kind::uniform)
-                for (int i = 0; i < 2; ++i)
-                    if (operand.index + i < uniform_count) file_.set(true, operand.index + i, Word{});
             // Predicates may be results behind a register, too.
             const std::size_t next = static_cast<std::size_t>(&operand - is.operands.data()) + 1;
             if (next < is.operands.size() && is.operands[next].kind == Kind::predicate &&

@@ -6,31 +6,12 @@
 #include "isa/effects.hpp"
 #include "isa/opaque.hpp"
 #include "sass/events.hpp"
+#include "sass/needed.hpp"
 #include "sass/program_values.hpp"
 #include "sass/step_events.hpp"
 
 namespace wgrun::sass {
 namespace {
-
-bool is_product(const Step& step) { return step.op->name.starts_with("wgmma.mma_async"); }
-
-/// The registers that some step reads; a product that adds to its accumulators does not.
-std::set<std::uint32_t> read_registers(const Program& program) {
-    std::set<std::uint32_t> out;
-    for_each_step(program, [&](const Step& step) {
-        out.insert(step.guard.id);
-        for (std::size_t i = 0; i < step.operands.size(); ++i) {
-            const bool written =
-                (i == 0 && is_product(step)) ||
-                (i < step.op->operands.size() && step.op->operands[i].access == isa::Access::out);
-            const Operand& operand = step.operands[i];
-            if (operand.kind == Operand::Kind::address || !written) out.insert(operand.reg.id);
-            if (!written)
-                for (const Reg reg : operand.list) out.insert(reg.id);
-        }
-    });
-    return out;
-}
 
 /// Makes the graph, block by block.
 class ProgramEvents {
@@ -40,7 +21,7 @@ class ProgramEvents {
           of_(of),
           known_(constants(program, false)),
           values_(program),
-          read_(read_registers(program)) {}
+          needed_(needed_registers(program, known_, values_, of.lost)) {}
 
     Asked make() {
         EventGraph& graph = out_.graph;
@@ -78,8 +59,7 @@ class ProgramEvents {
         mark(step.where.line);
         ++number_;
         // What is never executed is no duty; without optimisation it is there.
-        const auto guard = step.guard ? known_.find(step.guard.id) : known_.end();
-        const bool never = guard != known_.end() && (guard->second != 0) == step.guard_negated;
+        const bool never = never_executes(step, known_);
         StepEvents listener = events_of(step, known_, values_);
         if (never) {
             listener.accesses.clear();
@@ -98,7 +78,7 @@ class ProgramEvents {
             access.guard = guard_of(step);
             access.guard_may_fail = guard_may_fail(step);
             access.guard_decides_branches = step.guard && values_.decides_branches(step.guard);
-            if (access.does == Does::load) access.used = all_read(step);
+            if (access.does == Does::load) access.used = all_needed(step);
             access.scalar = step.operands.at(0).kind == Operand::Kind::reg;
             out_.accesses.push_back(access);
             access_nodes_.push_back({at});
@@ -120,7 +100,7 @@ class ProgramEvents {
             if (event.does == Does::set_registers && of_.ignores_setmaxnreg) continue;
             const auto id = static_cast<EventId>(out_.graph.events.size());
             out_.graph.events.push_back(placed(event, step));
-            const bool unread = event.does == Does::product && !any_read(step.operands.at(0));
+            const bool unread = event.does == Does::product && !any_needed(step.operands.at(0));
             out_.graph.events.back().unread = unread;
             const bool optional = unread || (event.does == Does::cluster_arrive && of_.without_cluster) ||
                                   (event.does == Does::mbarrier_expect &&
@@ -176,17 +156,17 @@ class ProgramEvents {
         return behind;
     }
 
-    bool any_read(const Operand& accumulators) const {
-        return std::ranges::any_of(accumulators.list, [&](Reg reg) { return read_.contains(reg.id); });
+    bool any_needed(const Operand& accumulators) const {
+        return std::ranges::any_of(accumulators.list, [&](Reg reg) { return needed_.contains(reg.id); });
     }
 
-    bool all_read(const Step& step) const {
+    bool all_needed(const Step& step) const {
         for (std::size_t i = 0; i < step.operands.size() && i < step.op->operands.size(); ++i) {
             if (step.op->operands[i].access != isa::Access::out) continue;
-            if (step.operands[i].kind == Operand::Kind::reg && !read_.contains(step.operands[i].reg.id))
+            if (step.operands[i].kind == Operand::Kind::reg && !needed_.contains(step.operands[i].reg.id))
                 return false;
             for (const Reg reg : step.operands[i].list)
-                if (!read_.contains(reg.id)) return false;
+                if (!needed_.contains(reg.id)) return false;
         }
         return true;
     }
@@ -268,7 +248,7 @@ class ProgramEvents {
     const Peculiarities& of_;
     std::map<std::uint32_t, std::int64_t> known_;
     ProgramValues values_;
-    std::set<std::uint32_t> read_;
+    std::set<std::uint32_t> needed_;
     std::map<std::uint32_t, std::uint64_t> writes_;  ///< of registers, so far in the text
     std::set<int> lines_;                            ///< of steps that are compared
     Asked out_;

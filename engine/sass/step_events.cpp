@@ -82,7 +82,8 @@ class Listener final : public isa::Effects, public StepEvents {
     void release_map() override { of_map_ = true; }
     void acquire_map() override { of_map_ = true; }
     void proxy_fence(std::optional<isa::Space> space) override {
-        add(Does::proxy_fence, space == isa::Space::global ? 1 : Event::any);
+        add(Does::proxy_fence);
+        if (space) events.back().orders = *space == isa::Space::global ? Memory::global : Memory::shared;
     }
     void order_registers() override {
         add(Does::order_registers), orders.push_back(events.back()), events.pop_back();
@@ -96,7 +97,10 @@ class Listener final : public isa::Effects, public StepEvents {
     }
     void copy_async(const isa::AsyncCopy&) override { add(Does::copy); }
     void commit_copies() override { add(Does::copy_commit); }
-    void wait_copies(std::optional<int> pending) override { add(Does::wait_scoreboard, pending.value_or(0)); }
+    void wait_copies(std::optional<int> pending) override {
+        add(Does::wait_scoreboard, pending.value_or(0));
+        events.back().orders = Memory::shared;
+    }
     void arrive_copies(const Operand&) override { add(Does::mbarrier_copies); }
     void bulk_copy(const isa::BulkAccess& access) override {
         const std::int64_t dimensions =
@@ -137,6 +141,11 @@ class Listener final : public isa::Effects, public StepEvents {
 };
 
 }  // namespace
+
+bool never_executes(const Step& step, const std::map<std::uint32_t, std::int64_t>& known) {
+    const auto guard = step.guard ? known.find(step.guard.id) : known.end();
+    return guard != known.end() && (guard->second != 0) == step.guard_negated;
+}
 
 StepEvents events_of(const Step& step, const std::map<std::uint32_t, std::int64_t>& known,
                      const ProgramValues& values) {

@@ -17,7 +17,9 @@ struct StepEvents {
     std::vector<Access> accesses;
 };
 
-/// known: registers that always have one value.
+/// Whether the guard of a step never holds. known: registers that always have one value.
+bool never_executes(const Step& step, const std::map<std::uint32_t, std::int64_t>& known);
+
 StepEvents events_of(const Step& step, const std::map<std::uint32_t, std::int64_t>& known,
                      const ProgramValues& values);
 

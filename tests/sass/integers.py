@@ -1,19 +1,11 @@
-#!/usr/bin/env python3
-"""Random integer kernels before versions of ptxas: integers.py WGRUN PTXAS... [--count N] [--seed S]
+"""Random kernels of integers.
 
-Each kernel computes integers of all widths from its parameters, its place and memory, under guards, in branches and
-loops, and stores them. Each ptxas assembles it, and `wgrun sass` holds the machine code against it: what is refuted is a
-fault of ptxas, or one of how wgrun executes machine code. Prints that, keeps its PTX, and prints the counts.
+Each computes integers of all widths from its parameters, its place and memory, under guards, in branches and loops, and
+stores them: what is refuted is a fault of ptxas, or one of how wgrun executes machine code.
 """
-import argparse
-import random
-import sys
-import tempfile
 from collections import Counter
-from pathlib import Path
 
-from hunt import judge
-
+LEVELS = [[], ["-O0"], ["-O1"]]
 BINARY = ["add", "sub", "mul.lo", "min", "max", "mul.hi", "div", "rem"]
 BITS = ["and", "or", "xor"]
 
@@ -167,31 +159,6 @@ class Kernel:
         return "\n".join(head + self.lines + ["}"]) + "\n"
 
 
-def main():
-    words = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    words.add_argument("wgrun")
-    words.add_argument("ptxas", nargs="+")
-    words.add_argument("--count", type=int, default=100)
-    words.add_argument("--seed", type=int, default=1)
-    words.add_argument("--keep", default=".", help="folder for the PTX of what is refuted")
-    given = words.parse_args()
-    counts = {ptxas: Counter() for ptxas in given.ptxas}
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for seed in range(given.seed, given.seed + given.count):
-            rng = random.Random(seed)
-            path = folder / "random.ptx"
-            path.write_text(Kernel(rng).text())
-            for ptxas in given.ptxas:
-                verdict, why = judge(given.wgrun, ptxas, path, folder, rng.choice([[], ["-O0"], ["-O1"]]))
-                counts[ptxas][verdict] += 1
-                if not verdict.startswith(("proved", "undecided")):
-                    print(f"seed {seed}, {ptxas}: {verdict}: {str(why)[:600]}", flush=True)
-                    (Path(given.keep) / f"integers-{seed}.ptx").write_text(path.read_text())
-    for ptxas, count in counts.items():
-        print(ptxas, dict(count))
-    return any(verdict in ("refuted", "no answer", "not assembled") for count in counts.values() for verdict in count)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def kernel(rng):
+    """Returns a kernel as PTX."""
+    return Kernel(rng).text()

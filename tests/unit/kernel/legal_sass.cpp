@@ -287,6 +287,55 @@ TEST_CASE("a load of which a part is needed") {
     CHECK(verdict(pair, narrow) == refuted);
 }
 
+TEST_CASE("a load whose other results nothing needs") {
+    const auto of = [](const std::string& guard, const std::string& value) {
+        return verdict(
+            {"ld.shared.v2.u32 {%r, %u}, [%s];", "setp.ne.u32 %v0, 0, 0;", "add.u32 %t, " + value + ", 1;",
+             guard + "st.global.u32 [%p+8], %t;", "st.global.u32 [%p], %r;"},
+            {{0, "LDS R5, [R4]"}, {4, "STG.E desc[UR4][R2.64], R5"}});
+    };
+    CHECK(of("@%v0 ", "%u") == proved);
+    CHECK(of("@%q ", "%u") == undecided);
+    CHECK(of("", "%u") == refuted);
+    // What is computed of it is not stored.
+    CHECK(verdict({"ld.shared.v2.u32 {%r, %u}, [%s];", "add.u32 %u, %u, 1;", "st.global.u32 [%p], %r;"},
+                  {{0, "LDS R5, [R4]"}, {2, "STG.E desc[UR4][R2.64], R5"}}) == proved);
+}
+
+TEST_CASE("accesses move across what is about other memory") {
+    const std::vector<std::string> global{"ld.global.u32 %r, [%p+64];", "st.global.u32 [%p], 1;"},
+        shared{"ld.shared.u32 %r, [%s];", "st.shared.u32 [%s+64], 1;"};
+    const std::vector<std::string> there{"LDG.E R5, desc[UR4][R2.64+0x40]", "STG.E desc[UR4][R2.64], R6"},
+        here{"LDS R5, [R4]", "STS [R4+0x40], R6"};
+    /// Behind what comes between, where the program has the access before it: load (0) or store (1).
+    const auto moved = [&](bool of_shared, std::size_t access, const std::string& statement,
+                           const std::vector<std::string>& instructions) {
+        Code code;
+        for (const std::string& one : instructions) code.emplace_back(1, one);
+        code.emplace_back(0, (of_shared ? here : there)[access]);
+        code.emplace_back(2, "STG.E desc[UR4][R2.64+0x80], R5");
+        return verdict({(of_shared ? shared : global)[access], statement, "st.global.u32 [%p+128], %r;"},
+                       code);
+    };
+    const std::vector<std::string> fence{"MEMBAR.ALL.CTA", "FENCE.VIEW.ASYNC.S"};
+    for (const std::size_t access : {0, 1}) {
+        CAPTURE(access);
+        CHECK(moved(false, access, "fence.proxy.async.shared::cta;", fence) == proved);
+        CHECK(moved(true, access, "fence.proxy.async.shared::cta;", fence) == refuted);
+        CHECK(moved(false, access, "fence.proxy.async;", fence) == refuted);
+        CHECK(moved(true, access, "fence.proxy.async.global;", {"FENCE.VIEW.ASYNC.G"}) == proved);
+        CHECK(moved(false, access, "fence.proxy.async.global;", {"FENCE.VIEW.ASYNC.G"}) == refuted);
+        CHECK(moved(false, access, "cp.async.commit_group;", {"LDGDEPBAR"}) == proved);
+        CHECK(moved(true, access, "cp.async.commit_group;", {"LDGDEPBAR"}) == proved);
+        CHECK(moved(true, access, "cp.async.wait_group 0;", {"DEPBAR.LE SB0, 0x0"}) == refuted);
+        CHECK(moved(false, access, "bar.sync 0;", {"BAR.SYNC.DEFER_BLOCKING 0x0"}) == refuted);
+    }
+    // A copy may read what a store would change.
+    CHECK(moved(false, 0, "cp.async.wait_group 0;", {"DEPBAR.LE SB0, 0x0"}) == proved);
+    CHECK(moved(false, 1, "cp.async.wait_group 0;", {"DEPBAR.LE SB0, 0x0"}) == refuted);
+    CHECK(moved(false, 0, "cp.async.bulk.wait_group 0;", {"DEPBAR.LE SB0, 0x0"}) == refuted);
+}
+
 TEST_CASE("a barrier whose number and count are in one register") {
     const std::vector<std::string> program{"add.u32 %r, %n, 1;", "and.b32 %r, %r, 7;", "bar.sync %r, 128;",
                                            "st.global.u32 [%p], 1;"};
