@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <array>
 #include <charconv>
-#include <map>
-#include <utility>
 #include <vector>
 
-#include "isa/effects.hpp"
+#include "kernel/assembler_shapes.hpp"
 #include "wgrun/rules.hpp"
 
 namespace wgrun {
@@ -24,105 +22,6 @@ constexpr std::array releases{Release{{11, 8}, {7, 8}}, Release{{12, 0}, {8, 0}}
                               Release{{12, 5}, {8, 5}}, Release{{12, 7}, {8, 6}}, Release{{12, 8}, {8, 7}},
                               Release{{12, 9}, {8, 8}}, Release{{13, 0}, {9, 0}}, Release{{13, 1}, {9, 1}},
                               Release{{13, 2}, {9, 2}}, Release{{13, 3}, {9, 3}}, Release{{13, 4}, {9, 4}}};
-
-/// Finds the first wgmma whose A is in registers, and whether the kernel waits for groups but the last ones.
-class InFlight final : public isa::Effects {
-  public:
-    explicit InFlight(const Program& program) {
-        for_each_step(program, [&](const Step& step) {
-            step_ = &step;
-            isa::visit_effects(step, *this);
-        });
-    }
-    std::optional<Where> first;
-    bool pending = false;
-
-  private:
-    void issue_mma(const isa::AsyncMma& mma) override {
-        if (mma.a_fragment != nullptr && !first) first = step_->where;
-    }
-    void wait_mma(int groups) override { pending |= groups > 0; }
-    const Step* step_ = nullptr;
-};
-
-std::optional<Where> keeps_fragments_in_flight(const Program& program) {
-    const InFlight found(program);
-    return found.pending ? found.first : std::nullopt;
-}
-
-/// Finds the second sum of 16-bit pairs that adds the same register, which holds a constant.
-std::optional<Where> adds_a_pair_twice(const Program& program) {
-    std::map<std::uint32_t, int> constants, added;
-    std::optional<Where> out;
-    for_each_step(program, [&](const Step& step) {
-        if (step.operands.size() == 2 && step.operands[1].kind == Operand::Kind::imm)
-            ++constants[step.operands[0].reg.id];
-        const isa::Type type = step.form.type();
-        if (step.op != isa::find("add") || (type != isa::Type::s16x2 && type != isa::Type::u16x2)) return;
-        for (std::size_t i = 1; i < step.operands.size(); ++i)
-            if (constants.contains(step.operands[i].reg.id) && ++added[step.operands[i].reg.id] == 2 && !out)
-                out = step.where;
-    });
-    return out;
-}
-
-/// Finds the second of two products of a group that are equal: the same accumulators, A and B, while nothing
-/// writes to what they name.
-class Equal final : public isa::Effects {
-  public:
-    std::optional<Where> first;
-
-    void look(const Step& step) {
-        step_ = &step;
-        for (std::size_t i = 0; i < step.operands.size() && i < step.op->operands.size(); ++i)
-            if (step.op->operands[i].access == isa::Access::out)
-                std::erase_if(seen_, [&](const Key& key) {
-                    return std::ranges::find(key, step.operands[i].reg.id) != key.end();
-                });
-        isa::visit_effects(step, *this);
-    }
-    void end_block() { seen_.clear(); }
-
-  private:
-    using Key = std::vector<std::uint32_t>;
-    static void add(Key& key, const Operand& operand) {
-        key.push_back(operand.reg.id);
-        key.push_back(static_cast<std::uint32_t>(operand.imm));
-        for (const Reg reg : operand.list) key.push_back(reg.id);
-    }
-    void issue_mma(const isa::AsyncMma& mma) override {
-        Key key;
-        for (const Operand& operand : step_->operands) add(key, operand);
-        if (std::ranges::find(seen_, key) != seen_.end() && mma.reads_accumulators && !first)
-            first = step_->where;
-        seen_.push_back(std::move(key));
-    }
-    void commit_mma() override { seen_.clear(); }
-    const Step* step_ = nullptr;
-    std::vector<Key> seen_;
-};
-
-std::optional<Where> repeats_a_product(const Program& program) {
-    Equal found;
-    for (const BasicBlock& block : program.blocks()) {
-        for (const Step& step : block.steps) found.look(step);
-        found.end_block();
-    }
-    return found.first;
-}
-
-/// Finds a shift to the left of 64 bits by a constant of 64 or more.
-std::optional<Where> shifts_everything_out(const Program& program) {
-    constexpr std::int64_t width = 64;
-    std::optional<Where> out;
-    for_each_step(program, [&](const Step& step) {
-        if (step.op == isa::find("shl") && isa::bits(step.form.type()) == width &&
-            step.operands.size() == 3 && step.operands[2].kind == Operand::Kind::imm &&
-            step.operands[2].imm >= width && !out)
-            out = step.where;
-    });
-    return out;
-}
 
 constexpr std::array faults{
     AssemblerFault{
@@ -160,6 +59,21 @@ constexpr std::array faults{
                    .shape = "shl.b64 by a constant of 64 or more",
                    .hits = shifts_everything_out,
                    .remedy = "a register of 0, which is what the shift gives"},
+    AssemblerFault{.reports = "fla#984; wgrun, layouts, 2026-11-30",
+                   .first = {12, 4, 0},
+                   .until = {12, 9, 0},
+                   .what = "it may compute a descriptor from registers that hold something else, or nothing: "
+                           "products of other matrices, accesses beyond shared memory",
+                   .shape = "descriptors of two layouts, whose constants are added to one address",
+                   .hits = describes_in_two_layouts,
+                   .remedy = "the descriptors of later steps made from the first one of their layout"},
+    AssemblerFault{.reports = "wgrun, upper half, 2026-11-30",
+                   .first = {12, 4, 0},
+                   .until = {12, 8, 0},
+                   .what = "it may add the upper half of the constant to the lower half of the address",
+                   .shape = "a descriptor that is an add.s64 or add.u64 of a constant whose lower half is 0",
+                   .hits = adds_an_upper_half,
+                   .remedy = "or.b64 in place of the add"},
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Known faults of ptxas, and the kernels that have the shape that they need.
 #include "kernel/assembler_faults.hpp"
 
+#include <fmt/format.h>
+
 #include <fstream>
 #include <iterator>
 
@@ -88,6 +90,40 @@ TEST_CASE("a shift by more bits than there are") {
     CHECK(found("shl.b64 %rd1, %rd2, 69;")[0].where.line == 8);
     CHECK(found("shl.b64 %rd1, %rd2, 63;").empty());
     CHECK(found("shl.b32 %r1, %r2, 69;").empty());
+}
+
+TEST_CASE("descriptors of two layouts of one address, and constants with an upper half alone") {
+    const auto found = [](std::vector<std::int64_t> first, std::vector<std::int64_t> second,
+                          const std::string& first_op, AssemblerVersion version = {12, 8, 93}) {
+        std::string body;
+        int next = 1;
+        const auto add = [&](const std::string& op, std::int64_t constant) {
+            body += fmt::format("{}.{}64 %rd{}, %rd0, {};\n", op, op == "or" ? "b" : "s", next++, constant);
+        };
+        for (std::size_t i = 0; i < first.size(); ++i)
+            add(i == 0 ? first_op : "add", 0x4000004000000000 + first[i]);
+        for (std::size_t i = 0; i < second.size(); ++i)
+            add(i == 0 ? "or" : "add", 0x2000002000000000 + second[i]);
+        for (int i = 1; i < next; ++i)
+            body += fmt::format(
+                "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {{%f0, %f1, %f2, %f3}}, "
+                "{{%r1, %r2, %r3, %r4}}, %rd{}, 1, 1, 1, 0;\nwgmma.commit_group.sync.aligned;\n"
+                "wgmma.wait_group.sync.aligned 0;\n",
+                i);
+        return faults_hitting(program_of(body), version);
+    };
+    // triton#11781 needs a wait that leaves groups in flight: none here.
+    REQUIRE(found({0, 2}, {0, 2, 4}, "or").size() == 1);
+    CHECK(found({0, 2}, {0, 2, 4}, "or")[0].where.line == 12);
+    CHECK(found({0, 2}, {0, 2, 4}, "or")[0].message.find("two layouts") != std::string::npos);
+    CHECK(found({0, 2}, {0, 2, 4}, "or", {12, 9, 86}).empty());
+    CHECK(found({0, 2}, {0, 2}, "or").empty());
+    CHECK(found({0, 2, 4, 6, 8}, {0}, "or").empty());
+    REQUIRE(found({0}, {}, "add", {12, 6, 85}).size() == 1);
+    CHECK(found({0}, {}, "add", {12, 6, 85})[0].message.find("lower half is 0") != std::string::npos);
+    CHECK(found({0}, {}, "add").empty());  // 12.8.93
+    CHECK(found({0}, {}, "or", {12, 6, 85}).empty());
+    CHECK(found({2}, {}, "add", {12, 6, 85}).empty());
 }
 
 TEST_CASE("docs/assemblers.md lists the faults") {
