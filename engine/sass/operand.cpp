@@ -44,8 +44,10 @@ bool read_register(std::string_view text, Source& out) {
     return true;
 }
 
-/// The terms within the last brackets, "R2.64+UR4+0x10": false, if something else is there.
+/// The terms within the last brackets, "R2.64+UR4+0x10": false, if something else is there. "R2.U32+UR4": 32
+/// bits behind a uniform register of 64.
 bool read_terms(std::string_view text, Source& out) {
+    const bool behind = text.find(".U32") != std::string_view::npos;
     while (!text.empty()) {
         // A minus sign belongs to the number behind it.
         const std::size_t end = text.find('+');
@@ -66,7 +68,7 @@ bool read_terms(std::string_view text, Source& out) {
         Source reg;
         if (!read_register(part, reg)) return false;
         term.uniform = reg.kind == Source::Kind::uniform;
-        term.wide = reg.wide;
+        term.wide = reg.wide || (behind && term.uniform);
         term.index = reg.index;
         out.terms.push_back(term);
     }

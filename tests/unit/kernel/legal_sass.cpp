@@ -263,6 +263,24 @@ TEST_CASE("values of single threads") {
     CHECK(of("R6", store) == proved);            // nor R6
 }
 
+TEST_CASE("registers before their first write, and addresses of 64 bits in uniform registers") {
+    const std::vector<std::string> program{"mov.u32 %r, 4096;", "st.global.u32 [%p+64], %r;",
+                                           "mov.u32 %u, 7;", "st.global.u32 [%p+128], %u;"};
+    const auto of = [&](const Code& loads, const std::string& first) {
+        Code code = loads;
+        code.insert(code.end(), {{1, first}, {2, "MOV R6, 0x7"}, {3, "STG.E desc[UR8][R2.64+0x80], R6"}});
+        return verdict(program, code);
+    };
+    const Code loads{
+        {-1, "LDC.64 R2, c[0x0][0x210]"}, {-1, "ULDC.64 UR4, c[0x0][0x210]"}, {0, "MOV R5, 0x1000"}};
+    CHECK(of(loads, "STG.E desc[UR8][R2.64+0x40], R5") == proved);
+    CHECK(of(loads, "STG.E desc[UR8][RZ.U32+UR4+0x40], R5") == proved);
+    CHECK(of(loads, "STG.E desc[UR8][RZ.U32+UR4+0x44], R5") == refuted);
+    // R6 is written behind the store; nothing writes R7, which something may do that is not shown.
+    CHECK(of(loads, "STG.E desc[UR8][R2.64+0x40], R6") == refuted);
+    CHECK(of(loads, "STG.E desc[UR8][R2.64+0x40], R7") == proved);
+}
+
 TEST_CASE("a constant that is dropped from a sum of pairs") {
     const std::vector<std::string> program{"mov.b32 %r, 0x00640064;", "add.s16x2 %u, %n, %r;",
                                            "st.global.u32 [%p], %u;"};
