@@ -272,6 +272,31 @@ Evidence evidence(const Program& program, std::span<const Diagnostic> findings, 
     return out;
 }
 
+void add_outside(Evidence& evidence, const Program& program, const LaunchSizes& launch) {
+    const auto add = [&](Property property, const std::string& domain, const std::string& passes) {
+        if (std::ranges::find(evidence.gaps, property, &Gap::property) != evidence.gaps.end()) return;
+        evidence.gaps.push_back({property, program.where(),
+                                 fmt::format("the proof holds where {}, and a launch has {}", domain, passes),
+                                 std::string(run_it)});
+    };
+    const auto numbers = [&](const LaunchNumber& of) {
+        std::set<std::string> out;
+        for (const LaunchNumber::Term& term : of.terms)
+            for (const LaunchNumber::Factor& factor : term.factors)
+                if (factor.param >= 0) {
+                    const auto i = static_cast<std::size_t>(factor.param);
+                    out.insert(fmt::format("{} = {}", program.params()[i].name, launch.params[i]));
+                }
+        const Dim3 grid = launch.grid;
+        return out.empty() ? fmt::format("a grid of {}, {}, {}", grid.x, grid.y, grid.z)
+                           : fmt::format("{}", fmt::join(out, ", "));
+    };
+    for (const LaunchLimit& limit : evidence.limits)
+        if (limit.broken_by(launch))
+            for (const Property property : {Property::global_races, Property::bounds})
+                add(property, limit.text, numbers(limit.number));
+}
+
 std::vector<Verdict> verdicts(std::span<const Diagnostic> findings, const Evidence& evidence) {
     std::vector<Diagnostic> refuting;
     std::ranges::copy_if(findings, std::back_inserter(refuting),
@@ -285,7 +310,7 @@ std::vector<Verdict> verdicts(std::span<const Diagnostic> findings, const Eviden
         if (verdict.property == Property::bounds && !evidence.extents.empty())
             where.push_back(evidence.extents);
         if (verdict.property == Property::global_races || verdict.property == Property::bounds)
-            std::ranges::copy(evidence.limits, std::back_inserter(where));
+            std::ranges::transform(evidence.limits, std::back_inserter(where), &LaunchLimit::text);
         if (!where.empty()) verdict.domain += fmt::format(" where {}", fmt::join(where, ", "));
         if (const auto its = evidence.assumed.find(verdict.property); its != evidence.assumed.end())
             verdict.assumption = fmt::format("{}", fmt::join(its->second, ", and "));

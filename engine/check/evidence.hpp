@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "check/check.hpp"
+#include "check/launch_limit.hpp"
 #include "wgrun/assumptions.hpp"
 #include "wgrun/verdict.hpp"
 
@@ -18,7 +19,7 @@ struct Evidence {
     std::set<std::string> numbers;    ///< the others are proved for launches where these are at least 1
     std::set<std::string> flat;       ///< of global races: the dimensions of the grid that have one CTA
     std::string extents;              ///< what a launch has to keep, besides, for bounds; empty: nothing
-    std::vector<std::string> limits;  ///< of its numbers, for global races and bounds
+    std::vector<LaunchLimit> limits;  ///< for global races and bounds
     /// What the proof of a property takes for granted of what launches give, in words.
     std::map<Property, std::set<std::string>> assumed;
     bool of_grid = false;              ///< they are proved for the grid alone that is given
@@ -40,6 +41,9 @@ struct OpenShape {
 /// with_numbers(). Throws EnvironmentError EINTR. Thread-safe.
 Evidence evidence(const Program& program, std::span<const Diagnostic> findings, Made made = Made::by_author,
                   const OpenShape* unknown = nullptr, const Assumptions& given = {});
+
+/// Adds gaps for the properties whose proof does not hold of the launch: it lies outside of the domain.
+void add_outside(Evidence& evidence, const Program& program, const LaunchSizes& launch);
 
 /// Returns the verdict of each property.
 std::vector<Verdict> verdicts(std::span<const Diagnostic> findings, const Evidence& evidence);

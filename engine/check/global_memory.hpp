@@ -9,6 +9,7 @@
 
 #include "check/budget.hpp"
 #include "check/gaps.hpp"
+#include "check/launch_limit.hpp"
 #include "check/outline.hpp"
 
 namespace wgrun::check {
@@ -17,8 +18,7 @@ struct GlobalMemoryProof {
     std::vector<std::string> numbers;  ///< parameters that are taken to be at least 1
     std::set<std::string> flat;        ///< dimensions of the grid that have one CTA: "nctaid.z"
     std::string extents;  ///< what a launch has to keep for bounds: "d holds 4 * m * n bytes"; empty: nothing
-    std::vector<std::string>
-        limits;  ///< of the launch's numbers, so that addresses do not wrap around: "n <= 33554432"
+    std::vector<LaunchLimit> limits;  ///< so that addresses do not wrap around
 };
 
 /// Adds to `gaps` what is not proved of races and bounds. grid: the only one, where that is given.

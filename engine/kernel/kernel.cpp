@@ -51,7 +51,7 @@ void Kernel::foresee(const RunOptions& given) {
     now.foreseen = true;
     if (now.checks.wrong()) return;  // as a run would
     check_arguments(now.program(), options);
-    now.checks.look_at_data(options.args);
+    now.checks.look_at(options);
     const std::vector<Diagnostic> found = now.checks.of_launch(sizes_of(options));
     now.checks.add(found);
     if (found.empty())

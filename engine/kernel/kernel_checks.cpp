@@ -63,8 +63,9 @@ void KernelChecks::require(check::LaunchSizes sizes) {
     right_.insert(std::move(launch));
 }
 
-void KernelChecks::look_at_data(const std::vector<Argument>& args) {
-    if (!not_granted_) not_granted_ = illegal_metadata(program(), args);
+void KernelChecks::look_at(const RunOptions& launch) {
+    if (!not_granted_) not_granted_ = illegal_metadata(program(), launch.args);
+    if (launches_.size() < most_right) launches_.push_back(sizes_of(launch));
 }
 
 void KernelChecks::prove(const Assumptions& given) {
@@ -90,9 +91,9 @@ std::vector<Verdict> KernelChecks::verdicts(const Assumptions& given) {
     if (given.grid && program().grid()) check_grid(program(), *given.grid);
     findings();
     if (!evidence_ || given != given_) prove(given);
-    if (!not_granted_) return check::verdicts(findings(), *evidence_);
     check::Evidence out = *evidence_;
-    out.gaps.push_back(*not_granted_);
+    if (not_granted_) out.gaps.push_back(*not_granted_);
+    for (const check::LaunchSizes& launch : launches_) check::add_outside(out, program(), launch);
     return check::verdicts(findings(), out);
 }
 

@@ -36,8 +36,8 @@ class KernelChecks {
     /// Throws CheckError with the errors of that. Launches that are right are looked at once.
     void require(check::LaunchSizes sizes);
 
-    /// Compares the data that a launch passes with what proofs take for granted.
-    void look_at_data(const std::vector<Argument>& args);
+    /// Compares a launch with what proofs take for granted of data, and remembers it for their domains.
+    void look_at(const RunOptions& launch);
     /// What the proof finds is added to the findings.
     std::vector<Verdict> verdicts(const Assumptions& given);
 
@@ -50,8 +50,9 @@ class KernelChecks {
     std::optional<std::vector<Diagnostic>> laws_;
     std::optional<FindingSet> findings_;
     std::optional<check::Evidence> evidence_;
-    Assumptions given_;               ///< of the evidence
-    std::optional<Gap> not_granted_;  ///< a launch passes data that a proof takes for others
+    Assumptions given_;                         ///< of the evidence
+    std::optional<Gap> not_granted_;            ///< a launch passes data that a proof takes for others
+    std::vector<check::LaunchSizes> launches_;  ///< of the script
     /// Launches without an error, by grid and integers.
     std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::vector<std::int64_t>>> right_;
 };

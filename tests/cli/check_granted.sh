@@ -43,3 +43,27 @@ out_has "  descriptors and tiles: proved if \`a\` begins at a multiple of 1024 b
 sed 's/^    .shared .align 1024/    .shared .align 256/' "$product" >two.ptx
 run check --budget 2 two.ptx
 out_has "descriptors and tiles: refuted: two.ptx:16: WG-DESC-04"
+
+# A launch of the script that lies outside of what is proved: the verdict says so, and holds for the others.
+launches() { # launches ROWS...
+    cat >domain.lua <<'LUA'
+local wg = require "wgrun"
+local kernel = wg.kernel("k", { threads = 32 }, function(k)
+  local D, rows = k:param("D", "u8*"), k:param("rows", "u32")
+  local row = k:special "ctaid.x"
+  k:if_(row:lt(rows), function()
+    k:st_global_u8(k:element(D, row * 4194304 + k:special "tid.x"), k:cvt_u16_u32(row))
+  end)
+end)
+LUA
+    for rows; do
+        echo "kernel:run { grid = { 1 }, args = { wg.zeros(\"u8\", { 32 }), $rows } }" >>domain.lua
+    done
+    run check domain.lua
+    exits 0
+}
+launches 5 1024
+out_has "k: proved for all launches with rows >= 1"
+out_has "races in global memory: proved for all launches with rows >= 1 where nctaid.y = nctaid.z = 1, rows <= 1024"
+launches 5 1025
+out_has "races in global memory, bounds: undecided: domain.lua:2: the proof holds where rows <= 1024, and a launch has rows = 1025"

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "check/symbolic/extents.hpp"
+#include "check/symbolic/launch_numbers.hpp"
 
 namespace wgrun::check::symbolic {
 namespace {
@@ -72,17 +73,19 @@ class Limits {
         sums_.push_back(sum);
     }
 
-    std::vector<std::string> texts() const {
-        std::vector<std::string> out;
+    std::vector<LaunchLimit> list() const {
+        std::vector<LaunchLimit> out;
         for (const Sum& sum : sums_) {
             const std::int64_t times =
                 sum.number.terms().size() == 1 ? sum.number.terms().begin()->second : 1;
-            out.push_back(
-                fmt::format("{} <= {}", of_.atoms.text(sum.number.over(times)), power(sum.room / times)));
+            const Polynomial number = sum.number.over(times);
+            const std::int64_t most = sum.room / times;
+            out.push_back({fmt::format("{} <= {}", of_.atoms.text(number), power(most)),
+                           launch_number(of_, number).value_or(LaunchNumber()), most});
         }
         if (!lines_.empty())
-            out.push_back(fmt::format("no number of line{} {} wraps around", lines_.size() > 1 ? "s" : "",
-                                      fmt::join(lines_, ", ")));
+            out.push_back({fmt::format("no number of line{} {} wraps around", lines_.size() > 1 ? "s" : "",
+                                       fmt::join(lines_, ", "))});
         return out;
     }
 
@@ -188,7 +191,7 @@ class Limits {
 
 }  // namespace
 
-std::vector<std::string> limits(
+std::vector<LaunchLimit> limits(
     const Solver& solver, Accesses& of,
     const std::function<std::vector<Polynomial>(const std::vector<Formula>&)>& facts) {
     Limits out(of);
@@ -198,7 +201,7 @@ std::vector<std::string> limits(
             if (!end) end = out.upper(number.number);
             out.add(number.where.line, end, number.most);
         }
-    return out.texts();
+    return out.list();
 }
 
 }  // namespace wgrun::check::symbolic
