@@ -21,7 +21,7 @@ class Wgrun(CMakePackage):
     depends_on("cli11@2:")
     depends_on("nlohmann-json")
     depends_on("libedit")
-    depends_on("isl@0.22:")  # which is opened at run time
+    depends_on("isl@0.23:")  # which is opened at run time, as libisl.so.23
 
     conflicts("platform=darwin")
     conflicts("platform=windows")
