@@ -1,7 +1,7 @@
 # --max-memory is also the engine's, where Lua has little.
 awk 'BEGIN {
-  print ".version 8.4\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<1000>;\nmov.u32 %r0, %tid.x;"
-  for (i = 1; i < 100000; i++) printf "add.s32 %%r%d, %%r%d, %d;\n", i % 1000, int(i / 2) % 1000, i
+  print ".version 8.4\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<100000>;\nmov.u32 %r0, %tid.x;"
+  for (i = 1; i < 100000; i++) printf "add.s32 %%r%d, %%r%d, %d;\n", i, int(i / 2), i
   print "ret;\n}"
 }' > large.ptx
 run check --max-program 0 --max-memory 30 large.ptx
