@@ -30,12 +30,12 @@ run-tests:
 	@cmake --build $(BUILD) -j $(JOBS)
 	@env $$(tests/needs.sh $(CURDIR)/$(BUILD)/needs) ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure
 
-# build/dist: the tool, the libraries and the documents as an archive and as a Debian package.
-dist: deps $(BUILD)/CMakeCache.txt ## an archive and a Debian package, in build/dist
+# build/dist: the tool, the libraries and the documents as an archive and as a Debian package. Without the tests, whose build takes longer.
+dist: deps ## an archive and a Debian package, in build/dist
 	@PACKAGES="dpkg-dev file" cmake/install-packages.sh
-	@cmake --preset release > /dev/null
-	@cmake --build $(BUILD) -j $(JOBS)
-	@cd $(BUILD) && cpack -B dist
+	@cmake --preset release -B $(BUILD)/package -DWGRUN_TESTS=OFF > /dev/null
+	@cmake --build $(BUILD)/package -j $(JOBS)
+	@cd $(BUILD)/package && cpack -B ../dist
 	@rm -rf $(BUILD)/unpacked && mkdir $(BUILD)/unpacked && tar -C $(BUILD)/unpacked -xf $(BUILD)/dist/wgrun-*.tar.*
 	@find $(BUILD)/unpacked -type f -exec cmake/runpaths.sh {} + && rm -r $(BUILD)/unpacked
 
@@ -47,7 +47,8 @@ wheel: $(BUILD)/CMakeCache.txt ## the Python package, in build/dist
 	@ls $(BUILD)/dist/wgrun-*.whl
 
 # All that is published, in $(BUILD)/release, tried in new roots of Debian; as root.
-release: deps $(BUILD)/CMakeCache.txt ## all that is published, tried in new roots of Debian, in build/release (as root)
+release: deps ## all that is published, tried in new roots of Debian, in build/release (as root)
+	@mkdir -p $(BUILD)
 	@packaging/release.sh $(BUILD)
 
 # The documents as a site, in $(BUILD)/site. tests/docs/site_pages.py opens its pages.

@@ -34,6 +34,7 @@ mkdir "$out/conda" "$out/spack"
 sed "s/version: \"0\"/version: \"$version\"/; s/sha256: \"0*\"/sha256: $hash/" packaging/conda/recipe.yaml > "$out/conda/recipe.yaml"
 sed "s/version(\"0\", sha256=\"0*\"/version(\"$version\", sha256=\"$hash\"/; s|file:///ARCHIVE|file:///wgrun-$version.tar.gz|" \
     packaging/spack/package.py > "$out/spack/package.py"
+cp packaging/conda/variants.yaml "$out/conda/"
 "$tools/bin/python3" "$here/sbom.py" "$version" "$out/wgrun-$version.cdx.json"
 
 # What has changed, for the page of the release.

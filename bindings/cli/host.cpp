@@ -1,5 +1,7 @@
 #include "bindings/cli/host.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -8,6 +10,7 @@
 #include <optional>
 
 #include "bindings/cli/lua_heap.hpp"
+#include "bindings/cli/out_of_memory.hpp"
 #include "bindings/cli/watchdog.hpp"
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/interrupt.hpp"
@@ -15,6 +18,7 @@
 #include "bindings/lua/sandbox.hpp"
 #include "bindings/lua/script.hpp"
 #include "bindings/lua/userdata.hpp"
+#include "memory/heap_limit.hpp"
 #include "wgrun/isa.hpp"
 #include "wgrun/lua.hpp"
 #include "wgrun/printable.hpp"
@@ -298,8 +302,15 @@ Outcome with_state(const Request& request, lua::Mode mode, Body body, void* cont
     }
     if (request.limits.memory > 0)
         for (Diagnostic& finding : outcome.findings)
-            if (finding.message == "not enough memory")
+            if (finding.message == "not enough memory" && (lua::memory_refused(L) || !memory::heap_refused()))
                 finding = lua::limit_finding(lua::Limit::memory, request.limits, finding.where);
+    if (memory::heap_refused())
+        for (Diagnostic& finding : outcome.findings)
+            if (finding.message == "not enough memory") {
+                finding.message = fmt::format("{}; the Lua state has {} MiB of it", out_of_memory(),
+                                              lua_gc(L, LUA_GCCOUNT) >> 10);
+                finding.facts = {{"limit", "memory"}};
+            }
     return outcome;
 }
 

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <new>
 
+#include "memory/heap_limit.hpp"
+
 namespace wgrun::cli {
 
 void* LuaHeap::allocate(void* heap, void* block, std::size_t old_size, std::size_t size) {
@@ -16,7 +18,12 @@ void* LuaHeap::allocate(void* heap, void* block, std::size_t old_size, std::size
 }
 
 void* LuaHeap::take(std::size_t size) {
-    if (!is_small(size)) return std::malloc(size);
+    if (!is_small(size)) {
+        if (!memory::count_taken(size)) return nullptr;
+        void* const block = std::malloc(size);
+        if (block == nullptr) memory::count_given(size);
+        return block;
+    }
     Free*& first = free_[class_of(size)];
     if (first != nullptr) {
         Free* const block = first;
@@ -40,13 +47,23 @@ void* LuaHeap::take(std::size_t size) {
 }
 
 void LuaHeap::give(void* block, std::size_t size) {
-    if (!is_small(size)) return std::free(block);
+    if (!is_small(size)) {
+        memory::count_given(size);
+        return std::free(block);
+    }
     Free*& first = free_[class_of(size)];
     first = new (block) Free{first};
 }
 
 void* LuaHeap::resize(void* block, std::size_t old_size, std::size_t size) {
-    if (!is_small(old_size) && !is_small(size)) return std::realloc(block, size);
+    if (!is_small(old_size) && !is_small(size)) {
+        // What grows is counted before, what shrinks behind: Lua relies on it that blocks can shrink.
+        if (size > old_size && !memory::count_taken(size - old_size)) return nullptr;
+        void* const moved = std::realloc(block, size);
+        if (moved == nullptr && size > old_size) memory::count_given(size - old_size);
+        if (moved != nullptr && size < old_size) memory::count_given(old_size - size);
+        return moved;
+    }
     if (is_small(old_size) && is_small(size) && class_of(old_size) == class_of(size)) return block;
     void* const moved = take(size);
     if (moved == nullptr) return nullptr;

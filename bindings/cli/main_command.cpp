@@ -18,9 +18,12 @@
 #include "bindings/cli/host.hpp"
 #include "bindings/cli/input.hpp"
 #include "bindings/cli/interrupt.hpp"
+#include "bindings/cli/out_of_memory.hpp"
 #include "bindings/cli/progress.hpp"
 #include "bindings/cli/watch.hpp"
 #include "bindings/lua/limits.hpp"
+#include "file/leftovers.hpp"
+#include "memory/heap_limit.hpp"
 #include "wgrun/tensor_budget.hpp"
 #include "wgrun/version.hpp"
 
@@ -50,6 +53,9 @@ struct TextOptions {
     std::optional<double> seconds;
     int multiprocessors = 0;  ///< 0: those of an H200
 };
+
+/// Of all that a restricted script causes; its Lua state has a limit of its own.
+constexpr std::uint64_t heap_of_restricted = std::uint64_t{2} << 30;
 
 lua::Limits limits_of(const TextOptions& words) {
     constexpr std::uint64_t mebibyte = 1 << 20;
@@ -86,7 +92,7 @@ void add_limit_options(CLI::App& app, TextOptions& words) {
             ->group(group);
     };
     add("--max-memory", words.memory, "MIB",
-        "Memory of the Lua state; none of the checker and the simulator");
+        "Memory of the script and of all that is made of it, but tensors");
     add("--max-instructions", words.instructions, "N", "Lua instructions");
     app.add_option("--max-seconds", words.seconds, "Time of the script and everything that it runs")
         ->type_name("S")
@@ -319,6 +325,7 @@ int dispatch(int argc, char** argv) {
     request.numerics = numerics_named(words.numerics);
     request.restricted = words.restricted;
     request.limits = limits_of(words);
+    memory::limit_heap(words.memory ? request.limits.memory : words.restricted ? heap_of_restricted : 0);
     if (request.limits.time.count() != 0) request.deadline = Cancellation::Clock::now() + request.limits.time;
     const Cancellation in_time(nullptr, request.deadline);
     // Of what has no script; scripts have budgets of their own.
@@ -371,7 +378,8 @@ void flush_standard_output() {
     try {
         if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
     } catch (const std::bad_alloc&) {
-        std::fputs("wgrun: not enough memory\n", stderr);
+        std::fprintf(stderr, "wgrun: %s\n", out_of_memory());
+        file::remove_leftovers();
         _exit(Exit::failed);
     } catch (...) {
     }
@@ -401,7 +409,7 @@ int main(int argc, char** argv) {
     } catch (const std::exception& error) {
         // Nothing is allocated here, since memory may have run out.
         const bool memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
-        std::fprintf(stderr, "wgrun: %s\n", memory ? "not enough memory" : error.what());
+        std::fprintf(stderr, "wgrun: %s\n", memory ? out_of_memory() : error.what());
         return Exit::failed;
     }
 }

@@ -15,16 +15,22 @@
 namespace wgrun::check {
 namespace {
 
-/// What is written: a register, under a guard (0: under none) and its polarity.
+/// What is written: under a guard (0: under none), a register, and the guard's polarity. What holds under one
+/// guard stands together.
 using Assigned = std::set<std::tuple<std::uint32_t, std::uint32_t, bool>>;
+
+/// What holds under a guard holds no more when that is written anew.
+void forget_guard(Reg written, Assigned& assigned) {
+    const auto first_of = [&](std::uint32_t guard) { return assigned.lower_bound({guard, 0, false}); };
+    assigned.erase(first_of(written.id + 1), first_of(written.id + 2));
+}
 
 /// guard: 0 where the step is executed in any case.
 void assign(const Step& step, Reg reg, std::uint32_t guard, Assigned& assigned) {
-    // What holds under a guard holds no more when that is written anew.
-    std::erase_if(assigned, [&](const auto& one) { return std::get<1>(one) == reg.id + 1; });
-    const bool other = guard != 0 && assigned.contains({reg.id, guard, !step.guard_negated});
-    assigned.insert(guard == 0 || other ? std::tuple(reg.id, 0U, false)
-                                        : std::tuple(reg.id, guard, step.guard_negated));
+    forget_guard(reg, assigned);
+    const bool other = guard != 0 && assigned.contains({guard, reg.id, !step.guard_negated});
+    assigned.insert(guard == 0 || other ? std::tuple(0U, reg.id, false)
+                                        : std::tuple(guard, reg.id, step.guard_negated));
 }
 
 std::uint32_t guard_of(const Step& step) { return step.guard ? step.guard.id + 1 : 0; }
@@ -34,8 +40,8 @@ void execute(const Step& step, Assigned& assigned) {
 }
 
 bool is_assigned(const Step& step, Reg reg, const Assigned& assigned) {
-    if (assigned.contains({reg.id, 0, false})) return true;
-    return step.guard && assigned.contains({reg.id, step.guard.id + 1, step.guard_negated});
+    if (assigned.contains({0, reg.id, false})) return true;
+    return step.guard && assigned.contains({step.guard.id + 1, reg.id, step.guard_negated});
 }
 
 /// The accumulators of a wgmma that only writes them, or may.
@@ -89,11 +95,11 @@ std::set<std::uint32_t> maybe_unassigned(const flow::Graph& graph) {
             isa::for_each_read(step, [&](Reg reg) {
                 if (!only_written(reg) && !is_assigned(step, reg, assigned)) open.insert(reg.id);
             });
-            if (step.guard && !assigned.contains({step.guard.id, 0, false})) open.insert(step.guard.id);
+            if (step.guard && !assigned.contains({0, step.guard.id, false})) open.insert(step.guard.id);
             execute(step, assigned);
         }
         const BasicBlock& ended = graph.blocks()[block];
-        if (ended.end == BasicBlock::End::branch && !assigned.contains({ended.condition.id, 0, false}))
+        if (ended.end == BasicBlock::End::branch && !assigned.contains({0, ended.condition.id, false}))
             open.insert(ended.condition.id);
     }
     return open;
@@ -188,7 +194,7 @@ class Apart {
     /// Whether it is written, also under a guard that held.
     static bool has(const Assigned& assigned, Reg reg, const Numbers& numbers) {
         return std::ranges::any_of(assigned, [&](const auto& one) {
-            const auto& [written, guard, negated] = one;
+            const auto& [guard, written, negated] = one;
             if (written != reg.id || guard == 0) return written == reg.id;
             const auto known = numbers.find(guard - 1);
             return known != numbers.end() && (known->second != 0) != negated;
@@ -218,7 +224,7 @@ class Apart {
         });
         const std::optional<std::uint64_t> result = guard == 0 ? value_of(step, numbers) : std::nullopt;
         isa::for_each_written(step, [&](Reg reg) {
-            std::erase_if(assigned, [&](const auto& one) { return std::get<1>(one) == reg.id + 1; });
+            forget_guard(reg, assigned);
             if (open_.contains(reg.id)) assign(step, reg, guard, assigned);
             numbers.erase(reg.id);
             if (result) numbers[reg.id] = *result;

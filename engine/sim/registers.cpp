@@ -1,7 +1,6 @@
 #include "sim/registers.hpp"
 
 #include <algorithm>
-#include <new>
 
 namespace wgrun::sim {
 
@@ -9,8 +8,9 @@ Registers::Registers(const Code& code, std::byte* data)
     : offsets_(code.register_offset), bytes_(code.register_bytes), data_(data) {}
 
 void Registers::reset() {
-    states_.reset(static_cast<RegisterUse*>(std::calloc(offsets_.size() + 1, sizeof(RegisterUse))));
-    if (states_ == nullptr) throw std::bad_alloc();
+    state_data_.reset();
+    state_data_.emplace((offsets_.size() + 1) * sizeof(RegisterUse));
+    states_ = reinterpret_cast<RegisterUse*>(state_data_->data());
     groups_ = {};
     fences_ = committed_ = finished_ = waited_ = 0;
     last_issued_pc_ = wait_pc_ = no_pc;

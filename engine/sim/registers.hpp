@@ -3,14 +3,14 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "isa/warp.hpp"
 #include "machine/groups.hpp"
+#include "memory/pages.hpp"
 #include "sim/code.hpp"
 
 namespace wgrun::sim {
@@ -92,12 +92,10 @@ class Registers {
     const std::vector<std::uint32_t>& offsets_;
     std::size_t bytes_;
     std::byte* data_;
-    struct Free {
-        void operator()(RegisterUse* states) const { std::free(states); }
-    };
-    /// Pages that are new are zeroed when they are touched: of a kernel whose warps have roles, a warp uses
-    /// the registers of its own.
-    std::unique_ptr<RegisterUse[], Free> states_;
+    /// Of a kernel whose warps have roles, a warp uses the registers of its own: pages of others are never
+    /// touched.
+    std::optional<memory::Pages> state_data_;
+    RegisterUse* states_ = nullptr;  ///< in them
     machine::Groups<Closed> groups_;
     std::uint32_t fences_ = 0, committed_ = 0, finished_ = 0;
     std::uint32_t waited_ = 0;  ///< serial of the last wgmma before the last wait_group

@@ -1,4 +1,7 @@
-"""A Spack package of the tool and the libraries. packaging/release.sh writes the version and the archive's hash into it."""
+"""A Spack package of the tool and the libraries. packaging/release.sh writes the version and the archive's hash into it.
+
+In a repository of packages, as packages/wgrun/package.py, and with the archive in a mirror, as MIRROR/wgrun/wgrun-VERSION.tar.gz:
+spack repo add REPOSITORY; spack mirror add wgrun file://MIRROR; spack install wgrun."""
 
 from spack_repo.builtin.build_systems.cmake import CMakePackage
 
@@ -21,7 +24,7 @@ class Wgrun(CMakePackage):
     depends_on("cli11@2:")
     depends_on("nlohmann-json")
     depends_on("libedit")
-    depends_on("isl@0.22:")  # which is opened at run time
+    depends_on("isl@0.23:")  # which is opened at run time, as libisl.so.23
 
     conflicts("platform=darwin")
     conflicts("platform=windows")

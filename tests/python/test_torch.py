@@ -6,6 +6,7 @@ import math
 import sys
 import tempfile
 import unittest
+import warnings
 
 try:
     import torch
@@ -231,6 +232,49 @@ class Attention(Case):
             with self.assertRaisesRegex(NotImplementedError, "forward-mode"):
                 wt.linear(torch.autograd.forward_ad.make_dual(a, tangent), b)
 
+    def test_operators_refuse_tangents_themselves(self):
+        """Also those that are called without the functions over them; of a tensor of scale factors, too."""
+        ops = torch.ops.wgrun
+        a, b, weights, q = random(16, 64), random(32, 64), random(2, 64, 16), random(1, 32, 2, 64)
+        ends = torch.tensor([8, 16], dtype=torch.int32, device=DEVICE)
+        options, factor = (0.125, True, 0, 0.0), torch.ones(1, device=DEVICE)
+        fp8 = random(16, 64).to(torch.float8_e4m3fn)
+        o, lse = ops.attention(q, q, q, *options, "bshd", "", None, True)
+        packed = q[0]
+        o_packed, lse_packed = ops.attention_packed(packed, packed, packed, ends * 2, ends * 2, 32, 32, *options, True)
+        calls = {
+            "mm": (lambda x: ops.mm(x, b, None), a), "bmm": (lambda x: ops.bmm(x[None], b[None]), a),
+            "scaled_mm": (lambda x: ops.scaled_mm(fp8, fp8.t(), x, factor, None, torch.float32), factor),
+            "grouped_mm": (lambda x: ops.grouped_mm(x, weights, ends), a),
+            "grouped_mm_along_k": (lambda x: ops.grouped_mm_along_k(x.t(), a, ends), a),
+            "attention": (lambda x: ops.attention(x, q, q, *options, "bshd", "", None, False)[0], q),
+            "attention_backward": (lambda x: ops.attention_backward(x, q, q, o, lse, o, *options, "bshd", "", None)[0], q),
+            "attention_packed": (lambda x: ops.attention_packed(x, packed, packed, ends, ends, 32, 32, *options, False)[0], packed),
+            "attention_packed_backward": (lambda x: ops.attention_packed_backward(
+                x, packed, packed, o_packed, lse_packed, o_packed, ends * 2, ends * 2, 32, 32, *options)[0], packed),
+            "attention_decode": (lambda x: ops.attention_decode(x[:, :1], q, q, ends[:1], None, 0.125, False), q)}
+        self.assertEqual(set(calls), {name for name in dir(ops) if not name.startswith("_") and name != "name"})
+        forward = torch.autograd.forward_ad
+        for name, (call, x) in calls.items():
+            with self.subTest(name), self.assertRaisesRegex(NotImplementedError, f"wgrun::{name}: has no forward-mode"):
+                torch.func.jvp(call, (x,), (x,))
+            with self.subTest(name), forward.dual_level():
+                call(x)  # a level alone is no tangent
+                for needs_gradients in (False, True):
+                    with self.assertRaisesRegex(NotImplementedError, f"wgrun::{name}: has no forward-mode"):
+                        call(forward.make_dual(x.detach().requires_grad_(needs_gradients), x))
+
+    def test_operators_without_gradients_refuse_them(self):
+        factor = torch.ones(1, device=DEVICE, requires_grad=True)
+        fp8 = random(16, 64).to(torch.float8_e4m3fn)
+        with self.assertRaisesRegex(NotImplementedError, "wgrun::scaled_mm: has no gradients"):
+            wt.scaled_mm(fp8, fp8.t(), factor, factor.detach()).sum().backward()
+        a, b = random(16, 64, grad=True), random(2, 64, 16, grad=True)
+        first = torch.autograd.grad(wt.grouped_mm(a, b, offs=torch.tensor([8, 16], dtype=torch.int32, device=DEVICE)).sum(), b,
+                                    create_graph=True)[0]
+        with self.assertRaisesRegex(NotImplementedError, "wgrun::grouped_mm_along_k: has no gradients"):
+            first.sum().backward()
+
     def test_transforms_of_torch_func(self):
         a, b, c = (torch.randn(2, 16, 64, device=DEVICE, dtype=torch.bfloat16) for _ in range(3))
         bias = torch.randn(2, 16, device=DEVICE, dtype=torch.bfloat16)
@@ -285,8 +329,39 @@ class Attention(Case):
         self.assertEqual(wt.linear(a.to("meta"), b.to("meta")).shape, (16, 16))
         negative = torch._neg_view(a)
         self.near(wt.linear(negative, b), -a.double() @ b.double().T)
-        traced = torch.jit.trace(wt.linear, (a, b), check_trace=False)
-        self.near(traced(b, a), b.double() @ a.double().T)
+
+    def test_traces_are_of_all_sizes(self):
+        """What torch.jit.trace records of one call runs with other sizes, and PyTorch has nothing to warn of."""
+        fp8 = lambda *shape: random(*shape).to(torch.float8_e4m3fn)
+        of = lambda *ends: torch.tensor(ends, dtype=torch.int32, device=DEVICE)
+        factor, slopes = torch.ones(1, device=DEVICE), torch.ones(2, device=DEVICE)
+        seen = lambda *shape: torch.rand(*shape, device=DEVICE) > 0.3
+        heads = lambda *shapes: [random(1, 2, length, 64) for length in shapes]
+        rows = lambda *shapes: [random(2, length, 2, 64) for length in shapes]
+        for call, first, then in (
+                (wt.linear, (random(2, 16, 64), random(8, 64), random(8)), (random(3, 5, 64), random(16, 64), random(16))),
+                (wt.matmul, (random(16, 64), random(64, 8)), (random(8, 32), random(32, 16))),
+                (wt.matmul, (random(2, 1, 16, 64), random(3, 64, 8)), (random(3, 1, 8, 64), random(2, 64, 16))),
+                (lambda a, b, x, y: wt.scaled_mm(a, b.t(), x, y), (fp8(16, 64), fp8(16, 64), factor, factor),
+                 (fp8(32, 128), fp8(32, 128), factor, factor)),
+                (lambda a, b, ends: wt.grouped_mm(a, b, offs=ends), (random(32, 64), random(2, 64, 16), of(16, 32)),
+                 (random(48, 64), random(3, 64, 16), of(16, 32, 48))),
+                (wt.grouped_mm, (random(2, 24, 64), random(2, 64, 32)), (random(3, 8, 64), random(3, 64, 16))),
+                (lambda q, k, v: wt.attention(q, k, v, is_causal=True), heads(32, 32, 32), heads(32, 48, 48)),
+                (lambda q, k, v: wt.attention(*(t.transpose(1, 2) for t in (q, k, v))), rows(32, 32, 32), rows(32, 48, 48)),
+                (wt.attention, (*heads(32, 32, 32), seen(32, 32)), (*heads(32, 48, 48), seen(32, 48))),
+                (lambda q, k, v: wt.flash_attn_func(q, k, v, causal=True), rows(32, 32, 32), rows(32, 48, 48)),
+                (lambda q, k, v, slopes: wt.flash_attn_func(q, k, v, causal=True, alibi_slopes=slopes), (*rows(32, 32, 32), slopes),
+                 (*rows(32, 48, 48), slopes)),
+                (lambda q, k, v, starts: wt.flash_attn_varlen_func(q, k, v, starts, starts, 20, 20), (*random(3, 32, 2, 64), of(0, 12, 32)),
+                 (*random(3, 30, 2, 64), of(0, 10, 30))),
+                (wt.attention_decode, (random(2, 1, 2, 64), *rows(32, 32), of(32, 20)),
+                 (random(2, 1, 2, 64), *rows(48, 48), of(44, 48)))):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", torch.jit.TracerWarning)
+                traced = torch.jit.trace(call, tuple(first), check_trace=False)
+            for given in (first, then):
+                self.assertTrue(torch.equal(traced(*given), call(*given)))
 
     def test_rows_that_a_mask_makes_equal(self):
         mask = torch.zeros(1, 1, 32, 32, device=DEVICE)
@@ -419,6 +494,12 @@ end)
             for call in (lambda: scale(x, 0.5), lambda: scale(x), lambda: scale(x, by=0.5)):
                 self.assertTrue(torch.equal(call(), x * 0.5))
             self.check(torch.ops.wgrun_test.scale.default, x, 2.0)
+            scale.register_autograd(lambda ctx, d: (d * ctx.by, None), setup_context=lambda ctx, inputs, output: setattr(ctx, "by", inputs[1]))
+            x.requires_grad_()
+            scale(x, 2.0).sum().backward()
+            self.assertTrue(torch.equal(x.grad, torch.full_like(x, 2)))
+            with self.assertRaisesRegex(NotImplementedError, "wgrun_test::scale: has no forward-mode"):
+                torch.func.jvp(lambda x: torch.ops.wgrun_test.scale(x, 2.0), (x.detach(),), (x.detach(),))
 
     @unittest.skipUnless(DEVICE == "cuda", "no GPU")
     def test_graph(self):

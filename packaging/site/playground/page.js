@@ -2,7 +2,7 @@
 "use strict"
 
 const IDLE = 700 // milliseconds after the last key, before the text is checked
-const LIMITS = ["--max-memory", "512"] // MiB of a script; machine.js limits the time: wgrun itself needs a thread for that
+const LIMITS = ["--max-memory", "1024"] // MiB of a script and of what is made of it; machine.js limits the time: wgrun itself needs a thread for that
 
 /** An element with attributes and children; texts are texts, never HTML. */
 function make(tag, attributes = {}, ...children) {

@@ -8,7 +8,7 @@ from typing import Any, Optional, Union
 import torch
 from torch import Tensor
 
-from ._made import DTYPES, autocast, dtype_of, launcher, missing, operation, ready, script, wrong
+from ._made import DTYPES, autocast, dtype_of, launcher, missing, operation, ready, script, untraced, wrong
 
 _DIMS = (64, 96, 128, 192, 256)
 
@@ -120,7 +120,7 @@ def _(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, window: int, 
     return torch.empty_like(q), _empty_sums(q, heads, q.shape[1 if layout == "bshd" else 2], lse)
 
 
-@operation("attention_backward")
+@operation("attention_backward", lacks="second derivatives")
 def _attention_backward(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, d: Tensor, scale: float, causal: bool,
                         window: int, softcap: float, layout: str, kind: str,
                         bias: Optional[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
@@ -156,18 +156,10 @@ def _attention_gradients(ctx: Any, d: Tensor, _: Optional[Tensor]) -> tuple[Opti
     return (*_attention_backward(*saved, d.contiguous(), *ctx.how, bias), *(None,) * (len(ctx.how) + 2))
 
 
-def _no_second(ctx: Any, *_: Any) -> Any:
-    missing("attention", "second derivatives")
-
-
-def _no_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-    pass
-
-
-_attention_backward.register_autograd(_no_second, setup_context=_no_context)
 _attention.register_autograd(_attention_gradients, setup_context=_attention_context)
 
 
+@untraced
 def _check(what: str, q: Tensor, k: Tensor, v: Tensor, rank: int, head_at: int) -> None:
     dtype_of(what, q, k, v)
     if q.dim() != rank or k.dim() != rank or v.shape != k.shape or q.shape[-1] != k.shape[-1]:
@@ -180,11 +172,18 @@ def _check(what: str, q: Tensor, k: Tensor, v: Tensor, rank: int, head_at: int) 
         wrong(what, f"{q.shape[head_at]} heads of Q and {k.shape[head_at]} of K: each of K serves equally many of Q")
 
 
+@untraced
 def _scale(given: Optional[float], q: Tensor) -> float:
     scale = 1 / math.sqrt(q.shape[-1]) if given is None else float(given)
     if not 0 < scale < math.inf:
         wrong("attention", f"a scale of {scale}: a positive number")
     return scale
+
+
+@untraced
+def _starts_at_the_top(is_causal: bool, query: Tensor, key: Tensor, traced: bool) -> bool:
+    """Whether the causal mask of PyTorch is another one than flash-attention's, or may be where a trace is replayed."""
+    return is_causal and (traced or query.shape[2] != key.shape[2])
 
 
 def _no(what: str, **given: Any) -> None:
@@ -195,6 +194,12 @@ def _no(what: str, **given: Any) -> None:
 
 def _needs_gradients(*tensors: Tensor) -> bool:
     return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+
+
+@untraced
+def _check_heads(query: Tensor, key: Tensor) -> None:
+    if query.shape[1] != key.shape[1]:
+        wrong("attention", f"{query.shape[1]} heads of Q and {key.shape[1]} of K: enable_gqa=True")
 
 
 def _mask(what: str, query: Tensor, key: Tensor, mask: Tensor) -> tuple[str, Tensor]:
@@ -226,12 +231,12 @@ def attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Ten
     _no("attention", dropout_p=dropout_p)
     query, key, value, attn_mask = autocast(query, key, value, attn_mask)
     _check("attention", query, key, value, 4, 1)
-    if query.shape[1] != key.shape[1] and not enable_gqa:
-        wrong("attention", f"{query.shape[1]} heads of Q and {key.shape[1]} of K: enable_gqa=True")
+    if not enable_gqa:
+        _check_heads(query, key)
     views = [tensor.transpose(1, 2) for tensor in (query, key, value)]
     layout = "bshd" if all(view.is_contiguous() for view in views) else "bhsd"
     q, k, v = views if layout == "bshd" else (tensor.contiguous() for tensor in (query, key, value))
-    top_left = is_causal and query.shape[2] != key.shape[2]
+    top_left = _starts_at_the_top(is_causal, query, key, torch.jit.is_tracing())
     kind, bias = ("top_left" if top_left else "", None) if attn_mask is None else _mask("attention", query, key, attn_mask)
     if is_causal and attn_mask is not None:
         wrong("attention", "is_causal and attn_mask: one of them")
@@ -257,11 +262,16 @@ def _window(what: str, causal: bool, window: tuple[int, int]) -> tuple[bool, int
     return False, left + 1
 
 
+@untraced
+def _check_slopes(what: str, q: Tensor, slopes: Tensor) -> None:
+    if slopes.dtype != torch.float32 or slopes.shape not in ((q.shape[2],), (q.shape[0], q.shape[2])):
+        wrong(what, f"alibi_slopes of {slopes.dtype} {tuple(slopes.shape)}: float32, ({q.shape[2]},) or {tuple(q.shape[::2][:2])}")
+
+
 def _slopes(what: str, q: Tensor, slopes: Optional[Tensor]) -> tuple[str, Optional[Tensor]]:
     if slopes is None:
         return "", None
-    if slopes.dtype != torch.float32 or slopes.shape not in ((q.shape[2],), (q.shape[0], q.shape[2])):
-        wrong(what, f"alibi_slopes of {slopes.dtype} {tuple(slopes.shape)}: float32, ({q.shape[2]},) or {tuple(q.shape[::2][:2])}")
+    _check_slopes(what, q, slopes)
     return "alibi", slopes.detach().expand(q.shape[0], q.shape[2]).contiguous()
 
 
@@ -302,7 +312,7 @@ def _(q: Tensor, k: Tensor, v: Tensor, query_starts: Tensor, key_starts: Tensor,
     return torch.empty_like(q), q.new_empty((q.shape[1], q.shape[0]) if lse else (0,), dtype=torch.float32)
 
 
-@operation("attention_packed_backward")
+@operation("attention_packed_backward", lacks="second derivatives")
 def _packed_backward(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, d: Tensor, query_starts: Tensor,
                      key_starts: Tensor, max_queries: int, max_keys: int, scale: float, causal: bool, window: int,
                      softcap: float) -> tuple[Tensor, Tensor, Tensor]:
@@ -338,8 +348,15 @@ def _packed_gradients(ctx: Any, d: Tensor, _: Optional[Tensor]) -> tuple[Optiona
     return (*gradients, *(None,) * (len(ctx.how) + 3))
 
 
-_packed_backward.register_autograd(_no_second, setup_context=_no_context)
 _packed.register_autograd(_packed_gradients, setup_context=_packed_context)
+
+
+@untraced
+def _check_starts(what: str, queries: Tensor, keys: Tensor) -> None:
+    for starts in (queries, keys):
+        if starts.dtype != torch.int32 or starts.dim() != 1 or starts.shape != queries.shape:
+            wrong(what, f"cu_seqlens of {starts.dtype} {tuple(starts.shape)}: int32, one more than there are sequences, the "
+                        "same number of both")
 
 
 def flash_attn_varlen_func(q: Tensor, k: Tensor, v: Tensor, cu_seqlens_q: Tensor, cu_seqlens_k: Tensor, max_seqlen_q: int,
@@ -354,10 +371,7 @@ def flash_attn_varlen_func(q: Tensor, k: Tensor, v: Tensor, cu_seqlens_q: Tensor
     _no(what, dropout_p=dropout_p, alibi_slopes=alibi_slopes is not None, deterministic=deterministic,
         block_table=block_table is not None)
     _check(what, q, k, v, 3, 1)
-    for starts in (cu_seqlens_q, cu_seqlens_k):
-        if starts.dtype != torch.int32 or starts.dim() != 1 or starts.shape != cu_seqlens_q.shape:
-            wrong(what, f"cu_seqlens of {starts.dtype} {tuple(starts.shape)}: int32, one more than there are sequences, the "
-                        "same number of both")
+    _check_starts(what, cu_seqlens_q, cu_seqlens_k)
     causal, window = _window(what, causal, window_size)
     o, lse = _packed(q.contiguous(), k.contiguous(), v.contiguous(), cu_seqlens_q.contiguous(), cu_seqlens_k.contiguous(),
                      max_seqlen_q, max_seqlen_k, _scale(softmax_scale, q), causal, window, softcap,
@@ -382,11 +396,11 @@ def _(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, pages: Optional[Tensor],
     return torch.empty_like(q)
 
 
-def _no_gradients(ctx: Any, *_: Any) -> Any:
-    missing("attention_decode", "gradients")
-
-
-_decode.register_autograd(_no_gradients, setup_context=_no_context)
+@untraced
+def _check_decode(what: str, q: Tensor, k_cache: Tensor, v_cache: Tensor) -> None:
+    dtype_of(what, q, k_cache, v_cache)
+    if q.dim() != 4 or k_cache.dim() != 4 or k_cache.shape != v_cache.shape or q.shape[3] != k_cache.shape[3]:
+        wrong(what, f"Q {tuple(q.shape)} and caches {tuple(k_cache.shape)}, {tuple(v_cache.shape)} do not fit")
 
 
 def attention_decode(q: Tensor, k_cache: Tensor, v_cache: Tensor, cache_seqlens: Union[Tensor, int], block_table: Optional[Tensor] = None,
@@ -396,9 +410,7 @@ def attention_decode(q: Tensor, k_cache: Tensor, v_cache: Tensor, cache_seqlens:
     uses the first cache_seqlens[b] (int32) keys, or with block_table (int32, batch x pages) pages x page x kv heads x head
     size. No gradients."""
     what = "attention_decode"
-    dtype_of(what, q, k_cache, v_cache)
-    if q.dim() != 4 or k_cache.dim() != 4 or k_cache.shape != v_cache.shape or q.shape[3] != k_cache.shape[3]:
-        wrong(what, f"Q {tuple(q.shape)} and caches {tuple(k_cache.shape)}, {tuple(v_cache.shape)} do not fit")
+    _check_decode(what, q, k_cache, v_cache)
     if isinstance(cache_seqlens, int):
         cache_seqlens = torch.full((q.shape[0],), cache_seqlens, dtype=torch.int32, device=q.device)
     for name, table in (("cache_seqlens", cache_seqlens), ("block_table", block_table)):

@@ -13,8 +13,33 @@ from .._script import Script, literal, loads
 DTYPES = {torch.bfloat16: "bf16", torch.float16: "f16", torch.float8_e4m3fn: "e4m3", torch.float8_e5m2: "e5m2",
           torch.float32: "f32", torch.int8: "s8", torch.int32: "s32"}
 
+_NO_TANGENTS = "has no forward-mode derivative"
 
-_LIBRARY = torch.library.Library("wgrun", "FRAGMENT")
+
+def refusing_tangents(operator: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel of the key Autograd without a formula for tangents, which PyTorch would take for 0."""
+    forward = torch.autograd.forward_ad
+
+    def has_tangent(argument: Any) -> bool:
+        if isinstance(argument, (list, tuple)):
+            return any(map(has_tangent, argument))
+        return isinstance(argument, torch.Tensor) and forward.unpack_dual(argument).tangent is not None
+
+    def run(keyset: Any, *arguments: Any, **named: Any) -> Any:
+        if forward._current_level >= 0 and has_tangent((*arguments, *named.values())):
+            missing(operator, _NO_TANGENTS)
+        return kernel(keyset, *arguments, **named)
+
+    return run
+
+
+class _Library(torch.library.Library):
+    def impl(self, op_name: Any, fn: Any, dispatch_key: str = "", **named: Any) -> None:
+        fn = refusing_tangents(f"{self.ns}::{op_name}", fn) if dispatch_key == "Autograd" else fn
+        super().impl(op_name, fn, dispatch_key, **named)
+
+
+_LIBRARY = _Library("wgrun", "FRAGMENT")
 
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -22,14 +47,22 @@ _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 class Operation:
     """An operator of torch.library. torch.library.custom_op makes such objects, too, and compares the memory of
-    arguments and results at each call, which takes longer than a small kernel; none here returns its arguments."""
+    arguments and results at each call, which takes longer than a small kernel; none here returns its arguments.
+    It has no gradients until `register_autograd` sets them; `lacks` is how their absence is reported."""
 
-    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+    def __init__(self, name: str, function: Callable[..., Any], lacks: str) -> None:
         self.name, self._function = f"wgrun::{name}", function
         _LIBRARY.define(name + torch.library.infer_schema(function, mutates_args=()), tags=(torch.Tag.pt2_compliant_tag,))
         _LIBRARY.impl(name, function, "CompositeExplicitAutograd")
         self.dispatch = getattr(torch.ops.wgrun, name).default
-        self._transformed: Callable[..., Any] = self.dispatch
+        self._setup_context: Callable[..., None] = lambda ctx, inputs, output: None
+        self._gradients: Callable[..., Any] = lambda ctx, *d: missing(self.name, f"has no {lacks}")
+        rule = {"backward": lambda ctx, *d: self._gradients(ctx, *d),
+                "setup_context": lambda ctx, inputs, output: self._setup_context(ctx, inputs, output)}
+        torch.library.register_autograd(self.name, rule["backward"], setup_context=rule["setup_context"], lib=_LIBRARY)
+        # The transforms of torch.func do not take what torch.library makes of them.
+        members = {member: staticmethod(what) for member, what in {"forward": self.dispatch, **rule}.items()}
+        self._transformed = type(self.name, (torch.autograd.Function,), {**members, "generate_vmap_rule": True}).apply
 
     def __call__(self, *arguments: Any) -> Any:
         """Goes by PyTorch's dispatcher where something there has to know of the call: gradients, a compiler, modes. Its way
@@ -38,12 +71,10 @@ class Operation:
             return self.dispatch(*arguments)
         transforms = torch._C._functorch.get_interpreter_stack() or ()
         tensors = [argument for argument in arguments if isinstance(argument, torch.Tensor)]
-        if (torch.autograd.forward_ad._current_level >= 0
-                and (any(one.key() == torch._C._functorch.TransformType.Jvp for one in transforms)
-                     or any(torch.autograd.forward_ad.unpack_dual(tensor).tangent is not None for tensor in tensors))):
-            missing(self.name, "has no forward-mode derivative")  # PyTorch would take it for 0
+        if any(one.key() == torch._C._functorch.TransformType.Jvp for one in transforms):
+            missing(self.name, _NO_TANGENTS)
         needs_gradients = torch.is_grad_enabled()
-        plain = not (torch._C._len_torch_dispatch_stack() or transforms
+        plain = not (torch._C._len_torch_dispatch_stack() or transforms or torch.autograd.forward_ad._current_level >= 0
                      or torch._C._autograd._profiler_enabled() or torch._C._get_tracing_state() is not None)
         plain = plain and all(
             type(tensor) in _PLAIN and (tensor.is_cuda or tensor.is_cpu) and not (needs_gradients and tensor.requires_grad)
@@ -55,21 +86,35 @@ class Operation:
     def register_fake(self, function: Callable[..., Any]) -> None:
         torch.library.register_fake(self.name, function, lib=_LIBRARY)
 
-    def register_autograd(self, gradients: Callable[..., Any], *, setup_context: Callable[..., Any]) -> None:
+    def register_autograd(self, gradients: Callable[..., Any], *, setup_context: Callable[..., None]) -> None:
         """gradients and setup_context: as torch.library.register_autograd takes them."""
-        torch.library.register_autograd(self.name, gradients, setup_context=setup_context, lib=_LIBRARY)
-        # The transforms of torch.func do not take what torch.library makes of them.
-        members = {"forward": staticmethod(self.dispatch), "backward": staticmethod(gradients), "generate_vmap_rule": True,
-                   "setup_context": staticmethod(lambda ctx, inputs, output: setup_context(ctx, inputs, output))}
-        self._transformed = type(self.name, (torch.autograd.Function,), members).apply
+        self._gradients, self._setup_context = gradients, setup_context
 
     def register_vmap(self, function: Callable[..., Any]) -> None:
         torch.library.register_vmap(self.name, function, lib=_LIBRARY)
 
 
-def operation(name: str) -> Callable[[Callable[..., Any]], Operation]:
+def operation(name: str, lacks: str = "gradients") -> Callable[[Callable[..., Any]], Operation]:
     """Makes an operator of a function."""
-    return lambda function: Operation(name, function)
+    return lambda function: Operation(name, function, lacks)
+
+
+def untraced(function: Callable[..., Any]) -> Callable[..., Any]:
+    """For functions that only look at tensors: torch.jit.trace would warn that what they find is not recorded, which it need
+    not be. Sizes are plain numbers in them."""
+
+    @functools.wraps(function)
+    def run(*arguments: Any, **named: Any) -> Any:
+        if not torch.jit.is_tracing():
+            return function(*arguments, **named)
+        state = torch._C._get_tracing_state()
+        torch._C._set_tracing_state(None)
+        try:
+            return function(*arguments, **named)
+        finally:
+            torch._C._set_tracing_state(state)
+
+    return run
 
 
 def _nested(options: tuple[tuple[str, Any], ...]) -> dict[str, Any]:

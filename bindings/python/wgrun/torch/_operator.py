@@ -11,7 +11,7 @@ import torch
 
 from .._launcher import Launcher
 from .._script import load
-from ._made import wrong
+from ._made import refusing_tangents, wrong
 
 Grid = Union[int, Sequence[int]]
 
@@ -55,6 +55,9 @@ def operator(name: str, script: str | os.PathLike[str], *arguments: Any, kernel:
 
         made_operator = torch.library.custom_op(name, run, mutates_args=())
         made_operator.register_fake(results_of)
+        for key in ("AutogradCPU", "AutogradCUDA"):
+            kernel = torch._C._dispatch_get_computed_kernel_for_dispatch_key(name, key)
+            made_operator._lib.impl(name, refusing_tangents(name, kernel.call_boxed), key, with_keyset=True)
         return made_operator
 
     return decorate

@@ -8,7 +8,7 @@ from typing import Any, Optional
 import torch
 from torch import Tensor
 
-from ._made import DTYPES, autocast, bucket, dtype_of, launcher, missing, operation, ready, wrong
+from ._made import DTYPES, autocast, bucket, dtype_of, launcher, missing, operation, ready, untraced, wrong
 
 
 _BIAS = ("epilogue", (("bias", "column"),))
@@ -101,14 +101,19 @@ def _flat(tensor: Tensor) -> Tensor:
     return tensor.reshape(math.prod(tensor.shape[:-1]), tensor.shape[-1])
 
 
-def linear(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
-    """torch.nn.functional.linear: input @ weight.T + bias. bfloat16 or float16; sums are f32."""
-    input, weight, bias = autocast(input, weight, bias)
+@untraced
+def _check_linear(input: Tensor, weight: Tensor, bias: Optional[Tensor]) -> None:
     dtype_of("linear", input, weight)
     if weight.dim() != 2 or input.dim() < 1 or input.shape[-1] != weight.shape[1]:
         wrong("linear", f"input {tuple(input.shape)} and weight {tuple(weight.shape)} do not fit: (..., K) and (N, K)")
     if bias is not None and bias.shape != (weight.shape[0],):
         wrong("linear", f"bias {tuple(bias.shape)}: {weight.shape[0]} values are needed")
+
+
+def linear(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
+    """torch.nn.functional.linear: input @ weight.T + bias. bfloat16 or float16; sums are f32."""
+    input, weight, bias = autocast(input, weight, bias)
+    _check_linear(input, weight, bias)
     out = _mm(_flat(input), weight, bias)
     return out.reshape(*input.shape[:-1], weight.shape[0])
 
@@ -158,16 +163,21 @@ def _bmm_gradients(ctx: Any, d: Tensor) -> tuple[Optional[Tensor], ...]:
 _bmm.register_autograd(_bmm_gradients, setup_context=_bmm_context)
 
 
-def matmul(input: Tensor, other: Tensor) -> Tensor:
-    """torch.matmul: vectors, matrices, and batches of them that broadcast. bfloat16 or float16; sums are f32."""
-    input, other = autocast(input, other)
+@untraced
+def _check_matmul(input: Tensor, other: Tensor) -> None:
     dtype_of("matmul", input, other)
     if input.dim() == 0 or other.dim() == 0:
         wrong("matmul", "both tensors need at least one dimension")
+    if input.shape[-1] != other.shape[max(-2, -other.dim())]:
+        wrong("matmul", f"{tuple(input.shape)} and {tuple(other.shape)} do not fit")
+
+
+def matmul(input: Tensor, other: Tensor) -> Tensor:
+    """torch.matmul: vectors, matrices, and batches of them that broadcast. bfloat16 or float16; sums are f32."""
+    input, other = autocast(input, other)
+    _check_matmul(input, other)
     row, column = input.dim() == 1, other.dim() == 1
     a, b = input.unsqueeze(0) if row else input, other.unsqueeze(1) if column else other
-    if a.shape[-1] != b.shape[-2]:
-        wrong("matmul", f"{tuple(input.shape)} and {tuple(other.shape)} do not fit")
     if b.dim() == 2:
         out = _mm(_flat(a), b.t(), None).reshape(*a.shape[:-1], b.shape[1])
     else:
@@ -219,21 +229,26 @@ def _(mat_a: Tensor, mat_b: Tensor, scale_a: Tensor, scale_b: Tensor, bias: Opti
     return mat_a.new_empty((mat_a.shape[0], mat_b.shape[1]), dtype=out_dtype)
 
 
-def scaled_mm(mat_a: Tensor, mat_b: Tensor, scale_a: Tensor, scale_b: Tensor, bias: Optional[Tensor] = None,
-              scale_result: Optional[Tensor] = None, out_dtype: torch.dtype = torch.bfloat16,
-              use_fast_accum: bool = False) -> Tensor:
-    """torch._scaled_mm: (scale_a * mat_a) @ (scale_b * mat_b) + bias, of float8_e4m3fn or float8_e5m2. mat_a is M x K; mat_b is
-    K x N, best as the transposed view of an N x K tensor. Scales are one each, (M, 1) and (1, N), or (M, K / 128) and
-    (K / 128, N / 128). use_fast_accum changes nothing: sums are those of the tensor cores, and of block scales f32."""
+@untraced
+def _check_scaled(mat_a: Tensor, mat_b: Tensor, scale_a: Tensor, scale_b: Tensor, out_dtype: torch.dtype) -> None:
     if mat_a.dim() != 2 or mat_b.dim() != 2 or mat_a.shape[1] != mat_b.shape[0]:
         wrong("scaled_mm", f"{tuple(mat_a.shape)} and {tuple(mat_b.shape)} do not fit")
     if mat_a.dtype != mat_b.dtype or mat_a.dtype not in (torch.float8_e4m3fn, torch.float8_e5m2):
         wrong("scaled_mm", f"{mat_a.dtype} and {mat_b.dtype}: float8_e4m3fn or float8_e5m2, the same of both")
     if out_dtype not in (torch.bfloat16, torch.float16, torch.float32):
         wrong("scaled_mm", f"out_dtype {out_dtype}: bfloat16, float16 or float32")
+    _scales("scaled_mm", mat_a, mat_b, scale_a, scale_b)
+
+
+def scaled_mm(mat_a: Tensor, mat_b: Tensor, scale_a: Tensor, scale_b: Tensor, bias: Optional[Tensor] = None,
+              scale_result: Optional[Tensor] = None, out_dtype: torch.dtype = torch.bfloat16,
+              use_fast_accum: bool = False) -> Tensor:
+    """torch._scaled_mm: (scale_a * mat_a) @ (scale_b * mat_b) + bias, of float8_e4m3fn or float8_e5m2. mat_a is M x K; mat_b is
+    K x N, best as the transposed view of an N x K tensor. Scales are one each, (M, 1) and (1, N), or (M, K / 128) and
+    (K / 128, N / 128). use_fast_accum changes nothing: sums are those of the tensor cores, and of block scales f32."""
+    _check_scaled(mat_a, mat_b, scale_a, scale_b, out_dtype)
     if scale_result is not None:
         missing("scaled_mm", "scale_result: D is of 16 or 32 bits")
-    _scales("scaled_mm", mat_a, mat_b, scale_a, scale_b)
     return _scaled(mat_a, mat_b, scale_a, scale_b, bias, out_dtype)
 
 
@@ -289,24 +304,30 @@ def _grouped_gradients(ctx: Any, d: Tensor) -> tuple[Optional[Tensor], ...]:
 _grouped.register_autograd(_grouped_gradients, setup_context=_grouped_context)
 
 
+@untraced
+def _check_grouped(mat_a: Tensor, mat_b: Tensor, offs: Optional[Tensor]) -> None:
+    dtype_of("grouped_mm", mat_a, mat_b)
+    if mat_a.dim() == 3 and mat_b.dim() == 3:
+        if offs is not None or mat_a.shape[0] != mat_b.shape[0] or mat_a.shape[2] != mat_b.shape[1]:
+            wrong("grouped_mm", f"{tuple(mat_a.shape)} and {tuple(mat_b.shape)}: (G, M, K) and (G, K, N), without offs")
+        return
+    if offs is None or offs.dtype != torch.int32 or offs.dim() != 1:
+        wrong("grouped_mm", "offs: int32, where each group ends")
+    weights = (offs.shape[0],) * (mat_b.dim() - 2)
+    if mat_a.dim() != 2 or mat_b.dim() not in (2, 3) or mat_b.shape[:-1] != (*weights, mat_a.shape[1]):
+        wrong("grouped_mm", f"{tuple(mat_a.shape)}, {tuple(mat_b.shape)} and offs {tuple(offs.shape)}: (M, K), (G, K, N) and (G,)")
+
+
 def grouped_mm(mat_a: Tensor, mat_b: Tensor, *, offs: Optional[Tensor] = None, bias: Optional[Tensor] = None,
                out_dtype: Optional[torch.dtype] = None) -> Tensor:
     """torch.nn.functional.grouped_mm: mat_a (rows of all groups, K) by mat_b (G, K, N), offs (G,) int32, where the rows of each group
     end; or both of three dimensions, without offs; or, as the gradient of the weights needs it, (M, K of all groups)
     by (K of all groups, N), for which the host waits for offs. Rows behind the last group are left as they are."""
-    dtype_of("grouped_mm", mat_a, mat_b)
+    _check_grouped(mat_a, mat_b, offs)
     if bias is not None:
         missing("grouped_mm", "bias")
     if out_dtype not in (None, mat_a.dtype):
         missing("grouped_mm", f"out_dtype {out_dtype}: that of the operands")
-    if mat_a.dim() == 3 and mat_b.dim() == 3:
-        if offs is not None or mat_a.shape[0] != mat_b.shape[0] or mat_a.shape[2] != mat_b.shape[1]:
-            wrong("grouped_mm", f"{tuple(mat_a.shape)} and {tuple(mat_b.shape)}: (G, M, K) and (G, K, N), without offs")
+    if offs is None:
         return _bmm(mat_a, mat_b.mT)
-    if offs is None or offs.dtype != torch.int32 or offs.dim() != 1:
-        wrong("grouped_mm", "offs: int32, where each group ends")
-    if mat_a.dim() == 2 and mat_b.dim() == 2 and mat_a.shape[1] == mat_b.shape[0]:
-        return _along_k(mat_a, mat_b, offs)
-    if mat_a.dim() != 2 or mat_b.dim() != 3 or mat_a.shape[1] != mat_b.shape[1] or offs.shape[0] != mat_b.shape[0]:
-        wrong("grouped_mm", f"{tuple(mat_a.shape)}, {tuple(mat_b.shape)} and offs {tuple(offs.shape)}: (M, K), (G, K, N) and (G,)")
-    return _grouped(mat_a, mat_b, offs)
+    return (_along_k if mat_b.dim() == 2 else _grouped)(mat_a, mat_b, offs)
