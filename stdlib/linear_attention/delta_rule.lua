@@ -5,9 +5,11 @@ local arguments = require "wgrun.arguments"
 local prepared_launches = require "wgrun.builder.launches"
 local builder_parameters = require "wgrun.builder.parameters"
 local classes = require "wgrun.classes"
+local channels = require "wgrun.linear_attention.channels"
 local kernel = require "wgrun.linear_attention.kernel"
 local kernel_parameters = require "wgrun.linear_attention.parameters"
 local plan = require "wgrun.linear_attention.plan"
+local records = require "wgrun.linear_attention.records"
 local segments = require "wgrun.linear_attention.segments"
 local shapes = require "wgrun.linear_attention.shapes"
 local native = require "wgrun.native"
@@ -15,6 +17,7 @@ local native = require "wgrun.native"
 --- Linear attention made by wg.delta_rule.
 --- @field kernel kernel  the main kernel, like any other
 --- @field summary kernel?  with `segments`, the first one: what each segment makes of the state
+--- @field preparation kernel?  with `decay = "channel"`, before all others: what of the chunks does not depend on the state
 --- @field scan kernel?  with `segments`, the second one: the states before each segment
 --- @field plan table  the choices: stages, registers
 local delta_rule = classes.new "delta_rule"
@@ -34,6 +37,9 @@ local delta_rule = classes.new "delta_rule"
 --- @option packed boolean = false  sequences of any lengths one after another: Q and K are total x qk_heads x dim, V
 ---   and O total x heads x dim, g and beta total x heads, and each launch gives `starts`. Chunks reach across the ends
 ---   of sequences: a NaN or an infinity may get from a sequence into the one before it
+--- @option decay "head"|"channel" = "head"  a token's decay is one number for each head, or one for each head and channel
+---   of K (Kimi delta attention): g is then batch x tokens x heads x dim. `dtype` is bf16, another kernel comes first,
+---   and a decay below exp(-10) counts as exp(-10)
 --- @option initial_state boolean = false  launches give the states before the first tokens
 --- @option final_state boolean = false  launches get the states after the last tokens
 --- @option state_layout "kv"|"vk" = "kv"  the order of a state's dimensions: that of K before that of V, or after it
@@ -53,6 +59,10 @@ function wg.delta_rule(opts)
   local p = plan.make(opts == nil and {} or opts)
   local lists = { main = kernel_parameters.make(p) }
   local made = { plan = p, parameters = lists, kernel = kernel.make(p, lists.main), workspace_key = "" }
+  if p.by_channel then
+    lists.preparation = channels.parameters(p)
+    made.preparation = channels.make(p, lists.preparation)
+  end
   if p.segments > 1 then
     local of_summary = plan.of_summary(p)
     lists.summary, lists.scan = kernel_parameters.make(of_summary), segments.parameters(p)
@@ -61,18 +71,24 @@ function wg.delta_rule(opts)
   return setmetatable(made, delta_rule)
 end
 
--- What the kernels of segments hand to each other, made for the first launch of a size and kept; it stays where O is.
-local function workspace(self, batch, O)
+-- What the kernels hand to each other, by name, made for the first launch of a size and kept; it stays where O is.
+local function workspace(self, batch, tokens, O)
   local p, on_device = self.plan, arguments.describe(O) == "wgrun.device_tensor"
-  local key = ("%d %s"):format(batch, on_device)
+  local key = ("%d %d %s"):format(batch, tokens, on_device)
   if self.workspace_key ~= key then
-    local matrices = batch * p.segments * p.heads
-    local summaries = wg.zeros("f32", { 2 * matrices * p.dim, p.dim })
-    local states = wg.zeros("f32", { matrices * p.dim, p.dim })
-    if on_device then summaries, states = summaries:to "gpu", states:to "gpu" end
-    self.workspace_key, self.summaries, self.states = key, summaries, states
+    local made = {}
+    if p.segments > 1 then
+      local matrices = batch * p.segments * p.heads
+      made.summaries = wg.zeros("f32", { 2 * matrices * p.dim, p.dim })
+      made.states = wg.zeros("f32", { matrices * p.dim, p.dim })
+    end
+    if p.by_channel then
+      made.records = wg.zeros("f32", { records.count(p, batch, tokens) * p.heads, records.bytes(p) // 4 })
+    end
+    for name, tensor in pairs(made) do made[name] = on_device and tensor:to "gpu" or tensor end
+    self.workspace_key, self.workspace = key, made
   end
-  return self.summaries, self.states
+  return self.workspace
 end
 
 --- The options of the launches, in their order: one, or with `segments` three.
@@ -95,12 +111,16 @@ function delta_rule:launches(Q, K, V, O, values)
   local batch, tokens = shapes.check(p, { Q = Q, K = K, V = V, O = O }, values)
   local launch = arguments.merged(values, {
     Q = Q, K = K, V = V, O = O, tokens = tokens,
-    scale = arguments.positive("delta_rule: scale", values.scale or 1 / math.sqrt(p.dim)),
+    scale = arguments.positive("delta_rule: scale", values.scale or 1 / math.sqrt(p.dim)), sequences = batch,
   })
-  if p.segments > 1 then launch.summaries, launch.states = workspace(self, batch, O) end
+  arguments.extended(launch, workspace(self, batch, tokens, O))
   local halves, list = p.dim // p.columns, {}
   local function add(made, name, grid)
     list[#list + 1] = { made, { grid = grid, args = builder_parameters.arguments(self.parameters[name], launch) } }
+  end
+  if p.by_channel then
+    local count = records.count(p, batch, tokens)
+    add(self.preparation, "preparation", p.packed and { p.heads, count } or { p.heads, count // batch, batch })
   end
   if p.segments > 1 then
     add(self.summary, "summary", { 2 * halves, p.heads, batch * (p.segments - 1) })
@@ -121,10 +141,11 @@ end
 --- @raise with `segments`.
 --- @see delta_rule:launches
 function delta_rule:launch(Q, K, V, O, values)
-  if self.plan.segments > 1 then
-    native.fail "delta_rule: with `segments` there are three launches: delta_rule:launches"
+  local list = self:launches(Q, K, V, O, values)
+  if #list > 1 then
+    native.fail(("delta_rule: there are %d launches: delta_rule:launches"):format(#list))
   end
-  return self:launches(Q, K, V, O, values)[1][2]
+  return list[1][2]
 end
 
 --- The floating-point operations of the recurrence, token by token: four products of a vector and the state, or of two

@@ -21,10 +21,14 @@ end
 function module.make(opts)
   opts = arguments.options("wg.delta_rule", opts)
   local p = { what = "wg.delta_rule", layout = "bshd", dim = 128, chunk = 64, columns = 64 }
-  for _, name in ipairs { "dtype", "packed", "heads", "initial_state", "final_state", "state_layout", "name" } do
+  for _, name in ipairs { "dtype", "packed", "heads", "initial_state", "final_state", "state_layout", "decay", "name" } do
     p[name] = opts[name]
   end
-  p.o = p.dtype
+  p.o, p.by_channel = p.dtype, p.decay == "channel"
+  if p.by_channel and p.dtype ~= "bf16" then
+    native.fail(("wg.delta_rule: decay = \"channel\" requires bf16, not %s: products of K and decays leave its range")
+      :format(p.dtype))
+  end
   p.qk_heads = arguments.whole("wg.delta_rule: qk_heads", opts.qk_heads or p.heads, 1, p.heads)
   if p.heads % p.qk_heads ~= 0 then
     native.fail(("wg.delta_rule: %d heads cannot share %d heads of Q and K: qk_heads must divide heads"):format(
@@ -46,6 +50,9 @@ function module.make(opts)
   p.stages, p.v_stages, p.t_stages = 4, 2, 2
   p.gates = { "sum", "beta", "decay", "scaled", "rest", bytes = 5 * 4 * p.chunk }
   p.preparers, p.sharing = 2, p.dim // p.columns -- preparing warpgroups of a CTA; the CTAs of a cluster, with a head
+  if p.by_channel then -- a kernel of its own prepares (linear_attention/channels.lua)
+    p.preparers, p.sharing, p.stages, p.decay_bytes = 0, 1, 3, 4 * p.dim
+  end
   p.threads, p.registers = 128 * (2 + p.preparers), { copies = 40, recurrence = 232, preparation = 120 }
   return p
 end

@@ -33,7 +33,7 @@ local function products(k, p, buffers)
   end
   local out = { k = rows(buffers.k, p.k), t = rows(buffers.t, p.t) }
   if not p.summary then out.q, out.p = rows(buffers.q, p.k), rows(buffers.p, p.t) end
-  local along_tokens = descriptors.view(k, buffers.k, p.k_columns)
+  local along_tokens = descriptors.view(k, p.by_channel and buffers.r or buffers.k, p.k_columns)
   function out.update(acc, words, stage)
     multiply(acc, words, along_tokens(stage), { n = p.dim, trans_b = 1, scale_d = 1 })
   end
@@ -62,9 +62,11 @@ function module.emit(g)
   local thread = k:special "tid.x"
   local lane = thread & 31
   local convert, split = elements.to_output[p.dtype], elements.from_output[p.dtype]
-  local offsets, stage_at = gates.places(k, p, g.buffers.gates)
+  local offsets, stage_at
+  if not p.by_channel then offsets, stage_at = gates.places(k, p, g.buffers.gates) end
   local multiply, load_values = products(k, p, g.buffers), value_loader(k, p, g.buffers.v)
-  local keys, values, prepared = rings.keys:cursor(), rings.values:cursor(), rings.prepared:cursor()
+  -- Of chunks with decays for each channel, T and P are in the ring of K.
+  local keys, values, prepared = rings.keys:cursor(), rings.values:cursor(), (rings.prepared or rings.keys):cursor()
 
   local with_o = not p.summary
   local s, s16 = k:regs("f32", p.dim // 2), k:regs("b32", p.dim // 4)
@@ -83,12 +85,22 @@ function module.emit(g)
     end
     return function(r) return out[r // 4 * 2 + r % 2] end
   end
+  -- The decays of the thread's columns of the state, channels, over the chunk.
+  local function decays_of_channels(stage)
+    local from, out = k:address(g.buffers.decay, stage * p.decay_bytes) + ((lane & 3) << 3), k:regs("f32", p.dim // 4)
+    for eight = 0, p.dim // 8 - 1 do k:ld_shared_v2_f32(out:slice(2 * eight, 2), from, { offset = 32 * eight }) end
+    return function(r) return out[r // 4 * 2 + r % 2] end
+  end
   local store = with_o and results.writer(g)
 
   local values_mask = at.kind and k:mov(at.kind, { type = "u32" }) - 1
   local scaled, rest
   local function convert_o() pack(o16, function(r) return o[r] end) end
   local function free_prepared()
+    if p.by_channel then
+      rings.keys:release(prepared, { lane = lane })
+      return rings.keys:advance(prepared)
+    end
     local empty = rings.prepared:empty_barrier(prepared) -- in the CTA that prepares the stage next
     k:mbarrier_arrive(k:mapa(empty, prepared.phase ~ 1), { space = "shared::cluster", guard = lane:eq(0) })
     rings.prepared:advance(prepared)
@@ -97,7 +109,7 @@ function module.emit(g)
   -- The first part of a chunk: up to U. O of the chunk before, if there is one, leaves while its products run.
   local function values_of(later)
     rings.keys:wait(keys)
-    local stage_of_gates = stage_at(keys.stage)
+    local stage_of_gates = not p.by_channel and stage_at(keys.stage)
     multiply.k(u, s16, keys.stage, 0)
     if later and with_o then
       k:wgmma_wait_group(1)
@@ -107,42 +119,52 @@ function module.emit(g)
     if with_o then multiply.q(o, s16, keys.stage, 0) end
     if later and with_o then store(o16) end
     rings.values:wait(values)
-    local v16, decay = load_values(values.stage), columns("decay", stage_of_gates)
-    local whole = k:neg(k:ld_shared_f32(stage_of_gates, { offset = offsets.decay + 4 * (p.chunk - 1) }))
+    local v16, decay, whole = load_values(values.stage)
+    if p.by_channel then
+      whole = decays_of_channels(keys.stage)
+    else
+      decay = columns("decay", stage_of_gates)
+      local last = k:neg(k:ld_shared_f32(stage_of_gates, { offset = offsets.decay + 4 * (p.chunk - 1) }))
+      whole = function() return last end
+    end
     local x = {}
     if at.kind then -- tokens that add nothing: V is 0
       for i = 0, #v16 - 1 do k:mov(v16[i], v16[i] & values_mask) end
     end
     for i = 0, #v16 - 1 do x[2 * i], x[2 * i + 1] = split(k, v16[i]) end
     k:wgmma_wait_group(with_o and 1 or 0)
-    pack(x16, function(r) return k:fma(decay(r), u[r], x[r]) end)
-    rings.prepared:wait(prepared)
+    pack(x16, function(r) return p.by_channel and x[r] - u[r] or k:fma(decay(r), u[r], x[r]) end)
+    if not p.by_channel then rings.prepared:wait(prepared) end
     multiply.t(u, x16, prepared.stage, 0)
     k:bar_warp_sync(0xFFFFFFFF)
     rings.values:release(values, { lane = lane })
     rings.values:advance(values)
-    scaled, rest = with_o and columns("scaled", stage_of_gates), columns("rest", stage_of_gates)
-    for r = 0, #s - 1 do k:mul(s[r], s[r], whole) end
-    if with_o then
+    if not p.by_channel then
+      scaled, rest = with_o and columns("scaled", stage_of_gates), columns("rest", stage_of_gates)
+    end
+    for r = 0, #s - 1 do k:mul(s[r], s[r], whole(r)) end
+    if with_o and not p.by_channel then
       k:wgmma_wait_group(1)
       for r = 0, #o - 1 do k:mul(o[r], o[r], scaled(r)) end
     end
     k:wgmma_wait_group(0)
-    pack(update16, function(r) return u[r] * rest(r) end)
+    pack(update16, function(r) return rest and u[r] * rest(r) or u[r] end)
   end
 
   -- The second part: the state after the chunk, while O is in flight.
   local function pass_state()
     multiply.update(s, update16, keys.stage)
     if with_o then
-      pack(u16, function(r) return u[r] end)
-      multiply.p(o, u16, prepared.stage, 1)
+      if rest then pack(u16, function(r) return u[r] end) end
+      multiply.p(o, rest and u16 or update16, prepared.stage, 1)
     end
     k:wgmma_wait_group(with_o and 1 or 0)
     k:bar_warp_sync(0xFFFFFFFF) -- all lanes have read the gates
     -- Once, or twice where the other CTA prepares the chunk, so that no warpgroup gives its keys back here.
-    local there = (keys.stage >> 1) ~ at.half
-    k:mbarrier_arrive(rings.keys:empty_barrier(keys), { guard = lane:le(there) })
+    if not p.by_channel then
+      local there = (keys.stage >> 1) ~ at.half
+      k:mbarrier_arrive(rings.keys:empty_barrier(keys), { guard = lane:le(there) })
+    end
     rings.keys:advance(keys)
     pack_state()
   end

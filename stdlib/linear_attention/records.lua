@@ -1,0 +1,57 @@
+-- What the preparation of a chunk with decays for each channel leaves in global memory (linear_attention/channels.lua),
+-- for the kernels that pass over the chunks: a record for each chunk and head, whose parts are the bytes of tiles in
+-- shared memory.
+
+local tensors = require "wgrun.attention.tensors"
+
+local module = {}
+
+--- The parts of a record, in their order: name of the buffer, and bytes. k: K times the decay since the chunk's first
+--- token; q: Q times that and the scale; r: K times the decay up to the chunk's last token; decay: of the whole chunk,
+--- f32. Without O nobody needs p and q.
+function module.parts(p)
+  return {
+    { "t", p.t.bytes }, { "k", p.k.bytes }, { "r", p.k.bytes }, { "decay", p.decay_bytes },
+    { "p", p.t.bytes, of_o = true }, { "q", p.k.bytes, of_o = true },
+  }
+end
+
+--- The bytes of a record.
+function module.bytes(p)
+  local sum = 0
+  for _, part in ipairs(module.parts(p)) do sum = sum + part[2] end
+  return sum
+end
+
+--- How many records a launch has for each head: of packed sequences one more for each, since a sequence begins with a
+--- chunk of its own.
+function module.count(p, batch, tokens)
+  if p.packed then return tokens // p.chunk + batch end
+  return batch * ((tokens + p.chunk - 1) // p.chunk)
+end
+
+--- The number of the first record of the packed sequence `batch`, which begins at the row `start`. Rounded down, and
+--- one more for each sequence, the records of sequences never overlap.
+function module.first_packed(start, batch) return (start >> 6) + batch end
+
+--- The address of the record `number` of a head.
+function module.place(k, p, records, number, head)
+  return k:mad_wide_u32(number * p.heads + head, module.bytes(p), records)
+end
+
+--- The packed sequence that has the record `number`: batch, start and tokens. Each warp counts the sequences that begin
+--- at that record or before it.
+function module.sequence(k, sizes, number)
+  local lane, count = k:special "tid.x" & 31, k:mov(0, { type = "u32" })
+  k:loop({ from = 0, to = sizes.sequences, step = 32 }, function(first)
+    local mine = first + lane
+    local inside, start = mine:lt(sizes.sequences), k:mov(0, { type = "u32" })
+    k:ld_global_u32(start, k:element(sizes.starts, mine), { guard = inside })
+    local before = module.first_packed(start, mine):le(number) & inside
+    k:add(count, count, k:popc(k:vote_sync_ballot(before)))
+  end)
+  local batch = tensors.same_in_lanes(k, k:max(count, 1) - 1)
+  return batch, tensors.sequence(k, sizes.starts, batch)
+end
+
+return module
