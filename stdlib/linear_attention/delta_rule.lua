@@ -5,7 +5,7 @@ local arguments = require "wgrun.arguments"
 local prepared_launches = require "wgrun.builder.launches"
 local builder_parameters = require "wgrun.builder.parameters"
 local classes = require "wgrun.classes"
-local channels = require "wgrun.linear_attention.channels"
+local channel_preparation = require "wgrun.linear_attention.channel_preparation"
 local kernel = require "wgrun.linear_attention.kernel"
 local kernel_parameters = require "wgrun.linear_attention.parameters"
 local plan = require "wgrun.linear_attention.plan"
@@ -13,6 +13,7 @@ local records = require "wgrun.linear_attention.records"
 local segments = require "wgrun.linear_attention.segments"
 local shapes = require "wgrun.linear_attention.shapes"
 local native = require "wgrun.native"
+local roofline = require "wgrun.cost.roofline"
 
 --- Linear attention made by wg.delta_rule.
 --- @field kernel kernel  the main kernel, like any other
@@ -60,8 +61,8 @@ function wg.delta_rule(opts)
   local lists = { main = kernel_parameters.make(p) }
   local made = { plan = p, parameters = lists, kernel = kernel.make(p, lists.main), workspace_key = "" }
   if p.by_channel then
-    lists.preparation = channels.parameters(p)
-    made.preparation = channels.make(p, lists.preparation)
+    lists.preparation = channel_preparation.parameters(p)
+    made.preparation = channel_preparation.make(p, lists.preparation)
   end
   if p.segments > 1 then
     local of_summary = plan.of_summary(p)
@@ -76,14 +77,16 @@ local function workspace(self, batch, tokens, O)
   local p, on_device = self.plan, arguments.describe(O) == "wgrun.device_tensor"
   local key = ("%d %d %s"):format(batch, tokens, on_device)
   if self.workspace_key ~= key then
-    local made = {}
+    local made, halves = {}, p.dim // p.columns
     if p.segments > 1 then
       local matrices = batch * p.segments * p.heads
       made.summaries = wg.zeros("f32", { 2 * matrices * p.dim, p.dim })
       made.states = wg.zeros("f32", { matrices * p.dim, p.dim })
     end
     if p.by_channel then
-      made.records = wg.zeros("f32", { records.count(p, batch, tokens) * p.heads, records.bytes(p) // 4 })
+      local count = records.count(p, batch, tokens) * p.heads
+      made.records = wg.zeros("f32", { count, records.bytes(p) // 4 })
+      made.ready = p.overlaps and wg.zeros("u32", { count, halves }) or nil
     end
     for name, tensor in pairs(made) do made[name] = on_device and tensor:to "gpu" or tensor end
     self.workspace_key, self.workspace = key, made
@@ -107,6 +110,7 @@ end
 --- @raise when the extents do not fit each other, or a value is missing.
 function delta_rule:launches(Q, K, V, O, values)
   local p = self.plan
+  local halves = p.dim // p.columns
   arguments.options("delta_rule:launches", values)
   local batch, tokens = shapes.check(p, { Q = Q, K = K, V = V, O = O }, values)
   local launch = arguments.merged(values, {
@@ -114,13 +118,15 @@ function delta_rule:launches(Q, K, V, O, values)
     scale = arguments.positive("delta_rule: scale", values.scale or 1 / math.sqrt(p.dim)), sequences = batch,
   })
   arguments.extended(launch, workspace(self, batch, tokens, O))
-  local halves, list = p.dim // p.columns, {}
+  local list = {}
   local function add(made, name, grid)
     list[#list + 1] = { made, { grid = grid, args = builder_parameters.arguments(self.parameters[name], launch) } }
   end
   if p.by_channel then
-    local count = records.count(p, batch, tokens)
-    add(self.preparation, "preparation", p.packed and { p.heads, count } or { p.heads, count // batch, batch })
+    launch.units = records.count(p, batch, tokens) * p.heads
+    add(self.preparation, "preparation", {
+      channel_preparation.ctas(roofline.sms(), launch.units, halves * p.heads * batch),
+    })
   end
   if p.segments > 1 then
     add(self.summary, "summary", { 2 * halves, p.heads, batch * (p.segments - 1) })

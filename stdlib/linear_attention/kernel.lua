@@ -50,12 +50,15 @@ local function copy_records(g)
     ring:acquire(cursor)
     k:fence_proxy_async { space = "shared::cta" } -- decays have been read, by threads that need not wait for the fence
     local barrier = ring:expect(cursor, total)
-    local from = records.place(k, p, g.sizes.records, at.record + chunk, at.head)
+    local number = (at.record + chunk) * p.heads + at.head
+    if p.overlaps then records.wait(k, g.sizes.ready, number, at.half) end
+    local from = records.place(k, p, g.sizes.records, number)
     for _, part in ipairs(parts) do
       k:cp_async_bulk(part.to + cursor.stage * part.bytes, from + part.offset, part.bytes, barrier)
     end
     ring:advance(cursor)
   end)
+  if p.overlaps then k:griddepcontrol_wait() end -- what comes behind this kernel then comes behind that one, too
 end
 
 local function copy_values(g)
@@ -154,7 +157,9 @@ function module.make(p, list)
         if g.rings[name] then g.rings[name]:init() end
       end
     end)
-    if not p.by_channel then preparation.clear(g, p.t_stages, p.threads) end
+    if not p.by_channel then
+      preparation.clear(k, k:address(g.buffers.t), p.t_stages * p.t.bytes, thread, p.threads)
+    end
     meet(k)
     g.at = tile_of(g)
     local role = k:shfl_sync_idx_b32(thread >> 7, 0, 31)

@@ -50,8 +50,9 @@ function module.make(opts)
   p.stages, p.v_stages, p.t_stages = 4, 2, 2
   p.gates = { "sum", "beta", "decay", "scaled", "rest", bytes = 5 * 4 * p.chunk }
   p.preparers, p.sharing = 2, p.dim // p.columns -- preparing warpgroups of a CTA; the CTAs of a cluster, with a head
-  if p.by_channel then -- a kernel of its own prepares (linear_attention/channels.lua)
+  if p.by_channel then -- a kernel of its own prepares (linear_attention/channel_preparation.lua)
     p.preparers, p.sharing, p.stages, p.decay_bytes = 0, 1, 3, 4 * p.dim
+    p.overlaps = p.segments == 1 -- that kernel and the main one, which waits for each record
   end
   p.threads, p.registers = 128 * (2 + p.preparers), { copies = 40, recurrence = 232, preparation = 120 }
   return p

@@ -9,14 +9,13 @@ local panels = require "wgrun.tile.panel"
 
 local module = {}
 
---- Zeros in all of T, in so many stages: above the diagonal blocks nothing else is stored. All threads of the CTA
---- execute it.
-function module.clear(g, stages, threads)
-  local k, p = g.k, g.p
+--- Zeros in so many bytes at the address `to`, by `threads` threads: above the diagonal blocks of T nothing else is
+--- stored.
+function module.clear(k, to, bytes, thread, threads)
   local zeros = k:regs("b32", 4)
   for i = 0, 3 do k:mov(zeros[i], 0) end
-  k:loop({ from = k:special "tid.x", to = stages * p.t.bytes // 16, step = threads }, function(unit)
-    k:st_shared_v4_b32(k:address(g.buffers.t, unit << 4), zeros)
+  k:loop({ from = thread, to = bytes // 16, step = threads }, function(unit)
+    k:st_shared_v4_b32(to + (unit << 4), zeros)
   end)
   k:fence_proxy_async { space = "shared::cta" }
 end

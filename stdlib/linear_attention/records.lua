@@ -1,4 +1,4 @@
--- What the preparation of a chunk with decays for each channel leaves in global memory (linear_attention/channels.lua),
+-- What the preparation of a chunk with decays for each channel leaves in global memory (linear_attention/channel_preparation.lua),
 -- for the kernels that pass over the chunks: a record for each chunk and head, whose parts are the bytes of tiles in
 -- shared memory.
 
@@ -34,13 +34,20 @@ end
 --- one more for each sequence, the records of sequences never overlap.
 function module.first_packed(start, batch) return (start >> 6) + batch end
 
---- The address of the record `number` of a head.
-function module.place(k, p, records, number, head)
-  return k:mad_wide_u32(number * p.heads + head, module.bytes(p), records)
+--- The address of a record: `number` counts those of all heads, one head after the other.
+function module.place(k, p, records, number) return k:mad_wide_u32(number, module.bytes(p), records) end
+
+--- Waits until both copies of a record have ended, which a kernel makes that runs at the same time; for the next launch
+--- their number becomes 0 again. One thread for each half of V executes it.
+function module.wait(k, ready, number, half)
+  local count = k:element(ready, (number << 1) + half)
+  k:while_(function() return k:ld_acquire_gpu_global_u32(count):lt(2) end, function() end)
+  k:st_global_u32(count, 0)
+  k:fence_proxy_async { space = "global" }
 end
 
---- The packed sequence that has the record `number`: batch, start and tokens. Each warp counts the sequences that begin
---- at that record or before it.
+--- The chunk of a packed sequence that has the record `number`; the sequence's start and tokens, 0 where none has it.
+--- Each warp counts the sequences that begin at that record or before it.
 function module.sequence(k, sizes, number)
   local lane, count = k:special "tid.x" & 31, k:mov(0, { type = "u32" })
   k:loop({ from = 0, to = sizes.sequences, step = 32 }, function(first)
@@ -50,8 +57,11 @@ function module.sequence(k, sizes, number)
     local before = module.first_packed(start, mine):le(number) & inside
     k:add(count, count, k:popc(k:vote_sync_ballot(before)))
   end)
-  local batch = tensors.same_in_lanes(k, k:max(count, 1) - 1)
-  return batch, tensors.sequence(k, sizes.starts, batch)
+  count = tensors.same_in_lanes(k, count)
+  local batch = k:max(count, 1) - 1
+  local start, tokens = tensors.sequence(k, sizes.starts, batch)
+  local is_one = count:gt(0)
+  return k:selp(number - module.first_packed(start, batch), 0, is_one), start, k:selp(tokens, 0, is_one)
 end
 
 return module

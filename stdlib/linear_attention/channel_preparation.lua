@@ -1,0 +1,181 @@
+-- The preparation of chunks whose decays differ by channel of K (Kimi delta attention), in a kernel of its own. With e
+-- the decays of the chunk's tokens:
+--
+--   N_ij = -beta_i sum over c of k_ic (e_(j+1)c ... e_ic) k_jc,  j < i;   P_ij likewise with scale q_i, j <= i
+--
+-- The product of decays between two tokens can not be a quotient of those since the chunk began, which may be too small
+-- for f32. So the tokens are cut into eight bands of eight. A row is multiplied by the decays since its band began, or
+-- by those up to its band's end, and what lies between two bands is a factor for each channel. All of these are at most
+-- 1. Within a band the factor is the reciprocal of the band's decay, at most e^80 since decays below e^-10 count as
+-- e^-10: a change that is a hundred times smaller than the rounding of bf16.
+--
+-- Of a CTA's 512 threads each half has a chunk of a head at a time; chunks follow each other in the order of tokens.
+
+local wg = require "wgrun"
+local division = require "wgrun.builder.division"
+local parameters = require "wgrun.builder.parameters"
+local bands = require "wgrun.linear_attention.band_products"
+local preparation = require "wgrun.linear_attention.preparation"
+local records = require "wgrun.linear_attention.records"
+local rows = require "wgrun.linear_attention.channel_rows"
+
+local module = {}
+
+local halves, threads = 2, 256 -- of a CTA, and of a half
+
+--- The kernel's parameters. A launch has each under its name.
+function module.parameters(p)
+  return parameters.rows {
+    { "K", ("const %s*"):format(p.dtype) }, { "Q", ("const %s*"):format(p.dtype) },
+    { "g", "const f32*", "the logarithm of the decay, tokens x heads x 128" }, { "beta", "const f32*", "tokens x heads" },
+    p.packed and { "starts", "const s32*" } or { "tokens", "u32" }, { "sequences", "u32" },
+    { "units", "u32", "chunks of all heads" }, { "scale", "f32" }, { "records", "f32*", "for each chunk and head" },
+    p.overlaps and { "ready", "u32*", "for each record and half of V: its copies that have ended" } or false,
+  }
+end
+
+--- The CTAs of a launch that prepares so many chunks of heads: on the SMs that the CTAs of the kernel behind it leave
+--- free, if these are many, since both run at the same time.
+function module.ctas(sms, units, others)
+  local free = sms - others
+  return math.min((units + halves - 1) // halves, 3 * free >= sms and free or sms)
+end
+
+-- What unit `unit` is: head, qk_head; number, of the record among all heads'; row, the chunk's first one in the
+-- tensors; left, the number of the sequence's tokens from there on, which is 0 or less for a record that no sequence
+-- has.
+local function chunk_of(g, unit)
+  local k, p, sizes = g.k, g.p, g.sizes
+  local chunk = division.divided(k, unit, p.heads)
+  local at = { head = unit - chunk * p.heads }
+  at.qk_head = division.divided(k, at.head, p.heads // p.qk_heads)
+  local start, tokens, record = nil, sizes.tokens, chunk
+  if p.packed then
+    chunk, start, tokens = records.sequence(k, sizes, record)
+  else
+    local of_all = chunk
+    chunk = k:div(of_all, sizes.sequences)
+    local batch = of_all - chunk * sizes.sequences
+    record, start = batch * ((tokens + 63) >> 6) + chunk, batch * tokens
+  end
+  at.number = record * p.heads + at.head
+  at.row = start + (chunk << 6)
+  at.left = k:mov(tokens, { type = "s32" }) - k:mov(chunk << 6, { type = "s32" })
+  return at
+end
+
+-- beta of the chunk's tokens, in shared memory; 0 behind the last one.
+local function load_beta(g, me, at)
+  local k, p = g.k, g.p
+  k:if_(me.thread:lt(p.chunk), function()
+    local beta, inside = k:mov(0.0, { type = "f32" }), k:mov(me.thread, { type = "s32" }):lt(at.left)
+    k:ld_global_f32(beta, k:element(g.sizes.beta, (at.row + me.thread) * p.heads + at.head), { guard = inside })
+    k:st_shared_f32(me.places.beta + (me.thread << 2), beta)
+  end)
+end
+
+-- Copies of records, each by two threads: one has T, the other one the rest. send(at, alone) starts those of a thread;
+-- finish() waits until they have been read, and where other kernels wait for them, until they have ended, which it
+-- tells both halves of V.
+local function sender(g, me)
+  local k, p, sizes = g.k, g.p, g.sizes
+  local ready = p.overlaps and k:mov(0, { type = "u64" })
+  local out = {}
+  function out.send(at, wanted)
+    k:if_(at.left:gt(0), function()
+      local to, offset = records.place(k, p, sizes.records, at.number), 0
+      for _, part in ipairs(records.parts(p)) do
+        local name, bytes = part[1], part[2]
+        if wanted(name) then k:cp_async_bulk_store(to + offset, me.places[name], bytes) end
+        offset = offset + bytes
+      end
+      k:cp_async_bulk_commit_group()
+      if ready then k:mov(ready, k:element(sizes.ready, at.number << 1)) end
+    end)
+  end
+  function out.finish()
+    k:cp_async_bulk_wait_group(0, { read = not ready })
+    if not ready then return end
+    k:if_(ready:ne(0), function()
+      for half = 0, 1 do k:red_release_gpu_global_add_u32(ready, 1, { offset = 4 * half }) end
+    end)
+    k:mov(ready, 0)
+  end
+  return out
+end
+
+-- A chunk. meet() is a barrier of the half.
+local function prepare(g, me, unit, copies, meet)
+  local k, at = g.k, chunk_of(g, unit)
+  local mine = rows.registers(k)
+  rows.load(g, me, mine, at)
+  local is_sender = (me.thread & 127):eq(0)
+  k:if_(is_sender, copies.finish)
+  meet() -- the record before has been copied
+  load_beta(g, me, at)
+  rows.exponentials(k, mine)
+  local store, since, upto = rows.writer(g, me), rows.ones(k), rows.ones(k)
+  rows.store(g, mine, store, since, upto)
+  local in_line = me.lane << 4
+  k:st_shared_v4_f32(me.places.totals + (me.warp << 9) + in_line, since)
+  meet()
+  local of_k = me.warp:lt(4)
+  for pair = 0, rows.bands // 2 - 1 do
+    k:if_((me.warp & 3):eq(pair), function()
+      local sums = bands.multiply(g, me, pair, k:selp(me.places.k, me.places.q, of_k))
+      k:if_(of_k, function() bands.store_n(g, me, pair, sums) end, function() bands.store_p(g, me, pair, sums) end)
+    end)
+  end
+  local before, behind = rows.around(g, me)
+  meet() -- all rows have been multiplied
+  rows.store(g, mine, store, before, behind, g.sizes.scale)
+  k:if_(me.warp:eq(rows.bands - 1), function() k:st_shared_v4_f32(me.places.decay + in_line, before) end)
+  k:fence_proxy_async { space = "shared::cta" }
+  meet()
+  k:if_(of_k, function()
+    local barrier = me.half + (1 + halves)
+    k:triangular_inverse {
+      matrix = me.places.n, barrier = barrier, each = preparation.storer(g, me.places.beta, me.places.t),
+    }
+    k:fence_proxy_async { space = "shared::cta" }
+    k:bar_sync(barrier, { threads = 128 })
+    k:if_(is_sender, function() copies.send(at, function(name) return name == "t" end) end)
+  end, function()
+    k:if_(is_sender, function() copies.send(at, function(name) return name ~= "t" end) end)
+  end)
+end
+
+--- The kernel of a plan, with these parameters. Its CTAs are any number.
+function module.make(p, list)
+  local kernel = wg.kernel(p.name .. "_preparation", { threads = halves * threads }, function(k)
+    local g = { k = k, p = p }
+    g.maps, g.sizes = parameters.declare(k, list)
+    local thread, triangular = k:special "tid.x", wg.triangular()
+    local me = { lane = thread & 31, thread = thread & (threads - 1), places = {}, line = triangular.line }
+    me.half, me.warp = k:shfl_sync_idx_b32(thread >> 8, 0, 31), k:shfl_sync_idx_b32(thread >> 5 & 7, 0, 31)
+    local function buffer(name, bytes, align)
+      local made = k:shared { bytes = halves * bytes, align = align, name = name:upper() }
+      me.places[name] = k:address(made, k:mul(me.half, bytes))
+    end
+    for _, part in ipairs(records.parts(p)) do buffer(part[1], part[2], 1024) end
+    buffer("n", triangular.bytes, 16)
+    buffer("beta", 4 * p.chunk, 16)
+    buffer("totals", rows.bands * p.decay_bytes, 16)
+    if p.overlaps then
+      k:griddepcontrol_wait()
+      k:griddepcontrol_launch_dependents()
+    end
+    preparation.clear(k, me.places.t, p.t.bytes, me.thread, threads)
+    local copies = sender(g, me)
+    local function meet() k:bar_sync(me.half + 1, { threads = threads }) end
+    local cta, ctas = k:special "ctaid.x", k:special "nctaid.x"
+    k:loop({ from = cta * halves + me.half, to = g.sizes.units, step = ctas * halves }, function(unit)
+      prepare(g, me, unit, copies, meet)
+    end)
+    k:if_((me.thread & 127):eq(0), copies.finish)
+  end)
+  kernel:launch_rule { notes = parameters.notes(list) }
+  return kernel
+end
+
+return module
