@@ -1,109 +1,143 @@
--- N and P of a chunk with decays for each channel: products of rows that linear_attention/channel_rows.lua has stored,
--- by a warp for each two bands of rows, of K (for N) or of Q (for P).
+-- N and P of a chunk with decays for each channel: products of rows that linear_attention/channel_rows.lua has stored.
+-- A block is 16 x 16 elements, of the rows of two bands and the columns of two; of N and P together there are four on
+-- the diagonal and six below it, which the eight warps of a half share: two warps have two each on the diagonal.
 
-local rows = require "wgrun.linear_attention.channel_rows"
 local elements = require "wgrun.tile.elements"
 
 local module = {}
 
---- Sums over channels for the rows of two bands, 2 `pair` and the next one, of K or of Q, whose tile is at `from`: for
---- each band of columns up to the second one four accumulators of mma.m16n8k16 (PTX ISA 9.7.14.5.8).
-function module.multiply(g, me, pair, from)
-  local k, p = g.k, g.p
-  local split, convert = elements.from_output[p.dtype], elements.to_output[p.dtype]
-  local lane, sums = me.lane, {}
-  for band = 0, 2 * pair + 1 do
-    sums[band] = k:regs("f32", 4)
-    for r = 0, 3 do k:mov(sums[band][r], 0.0) end
+-- The product of two lists of four factors, where nil stands for ones.
+local function times(x, y)
+  if not (x and y) then return x or y end
+  local out = {}
+  for c = 0, 3 do out[c] = x[c] * y[c] end
+  return out
+end
+
+-- What the blocks of row pair `row` and column pair `column` read in step `step` of 16 channels: words of K and of Q
+-- (rows), of K (columns), and of(name, band), a band's factors for the thread's four channels.
+local function fragments(g, me, step, row, column)
+  local k, p, lane = g.k, g.p, me.lane
+  local in_line = lane & 7
+  local panel = k:mul(step >> 2, p.k:offset(0, 64))
+  local function words(name, pair, line, upper) -- upper: 1 where the lane points to the second eight channels
+    local from = me.places[name] + panel + (line + (pair << 4) << 7)
+    return k:ldmatrix_x4(from + ((((step & 3) << 1) + upper ~ in_line) << 4))
   end
-  local in_line, panel = lane & 7, p.k:offset(0, 64)
-  local of_rows = from + ((lane & 15) + 16 * pair << 7)
-  local of_columns = me.places.r + (in_line + ((lane >> 4) << 3) << 7)
-  k:loop(p.dim // 16, function(step)
-    local function place(base, upper) -- of the unit that the lane points to: `upper` is 1 for the second eight channels
-      return base + (step >> 2) * panel + ((((step & 3) << 1) + upper ~ in_line) << 4)
+  local of_channels = (step << 6) + ((lane & 3) << 3)
+  local out = {
+    k = words("k", row, lane & 15, lane >> 4), q = words("q", row, lane & 15, lane >> 4),
+    columns = words("r", column, in_line + ((lane >> 4) << 3), lane >> 3 & 1),
+  }
+  function out.of(name, band)
+    local factors, from = k:regs("f32", 4), me.places[name] + of_channels + band * p.decay_bytes
+    for i = 0, 1 do k:ld_shared_v2_f32(factors:slice(2 * i, 2), from, { offset = 32 * i }) end
+    return factors
+  end
+  return out
+end
+
+-- sums += the rows `words`, those of the first band times `first`, those of the second times `second`, by columns of a
+-- band (mma.m16n8k16, PTX ISA 9.7.14.5.8). first: "none" for zeros; nil stands for ones.
+local function add(g, sums, words, first, second, columns)
+  local k, p = g.k, g.p
+  local split, convert, a = elements.from_output[p.dtype], elements.to_output[p.dtype], k:regs("b32", 4)
+  for w = 0, 3 do
+    local factors = second
+    if w % 2 == 0 then factors = first end
+    if factors == "none" then
+      k:mov(a[w], 0)
+    elseif factors then
+      local x, y = split(k, words[w])
+      local c = w // 2 * 2
+      k:mov(a[w], convert(k, x * factors[c], y * factors[c + 1]))
+    else
+      k:mov(a[w], words[w])
     end
-    local words = k:ldmatrix_x4(place(of_rows, lane >> 4))
-    local low, high, column = {}, {}, place(of_columns, lane >> 3 & 1)
-    for i = 0, 1 do
-      low[2 * i], low[2 * i + 1] = split(k, words[2 * i])
-      high[2 * i], high[2 * i + 1] = split(k, words[2 * i + 1])
+  end
+  k:mma_sync(sums, a, columns, sums, { d = "f32", a = p.dtype, b = p.dtype, k = 16 })
+end
+
+-- Sums over all channels: for k and q, two bands of columns, four accumulators each. body(step, each): each(band,
+-- first, second, fragments) adds to those of a band of columns, 0 or 1.
+local function summed(g, body)
+  local k, sums = g.k, {}
+  for _, name in ipairs { "k", "q" } do
+    sums[name] = {}
+    for band = 0, 1 do
+      sums[name][band] = k:regs("f32", 4)
+      for r = 0, 3 do k:mov(sums[name][band][r], 0.0) end
     end
-    local function times(x, y)
-      local out = {}
-      for c = 0, 3 do out[c] = x[c] * y[c] end
-      return out
-    end
-    local of_channels = me.places.totals + (step << 6) + ((lane & 3) << 3)
-    local function total(band)
-      local of_band = k:regs("f32", 4)
-      for i = 0, 1 do k:ld_shared_v2_f32(of_band:slice(2 * i, 2), of_channels, { offset = p.decay_bytes * band + 32 * i }) end
-      return of_band
-    end
-    local function reciprocal(x)
-      local out = {}
-      for c = 0, 3 do out[c] = k:rcp_approx_ftz(x[c]) end
-      return out
-    end
-    local function add(band, x, y, of_b)
-      local a = k:regs("b32", 4)
-      for i = 0, 1 do
-        k:mov(a[2 * i], x and convert(k, x[2 * i], x[2 * i + 1]) or 0)
-        k:mov(a[2 * i + 1], convert(k, y[2 * i], y[2 * i + 1]))
+  end
+  k:loop(g.p.dim // 16, function(step)
+    body(step, function(band, first, second, from)
+      for _, name in ipairs { "k", "q" } do
+        add(g, sums[name][band], from[name], first, second, from.columns:slice(2 * band, 2))
       end
-      k:mma_sync(sums[band], a, of_b, sums[band], { d = "f32", a = p.dtype, b = p.dtype, k = 16 })
-    end
-    local of_b = k:ldmatrix_x4(column, { offset = 2048 * pair })
-    local first, second = total(2 * pair), total(2 * pair + 1)
-    add(2 * pair, times(low, reciprocal(first)), high, of_b:slice(0, 2))
-    add(2 * pair + 1, nil, times(high, reciprocal(second)), of_b:slice(2, 2))
-    high = times(high, first)
-    local between
-    for band = 2 * pair - 1, 0, -1 do
-      if band % 2 == 1 then of_b = k:ldmatrix_x4(column, { offset = 1024 * (band - 1) }) end
-      add(band, between and times(low, between) or low, between and times(high, between) or high,
-        of_b:slice(band % 2 * 2, 2))
-      if band > 0 then between = between and times(between, total(band)) or total(band) end
-    end
+    end)
   end)
   return sums
 end
 
---- N of the rows of two bands, as k:triangular_inverse reads it.
-function module.store_n(g, me, pair, sums)
-  local k = g.k
-  local row = (me.lane >> 2) + 16 * pair
-  local to = me.places.n + row * (4 * me.line) + ((me.lane & 3) << 3)
+-- Stores a block of N, as k:triangular_inverse reads it, and one of P. row and column: pairs of bands. Where these are
+-- the same, P is 0 above the diagonal; nobody reads N there.
+local function store(g, me, row, column, sums, on_diagonal)
+  local k, p, lane = g.k, g.p, me.lane
+  local convert, in_line, pair = elements.to_output[p.dtype], lane >> 2, (lane & 3) << 1
+  local first = in_line + (row << 4)
+  local of_n = me.places.n + first * (4 * me.line) + (column << 6) + (pair << 2)
+  local of_p = me.places.p + (first << 7) + (pair << 1)
   for half = 0, 1 do
-    local beta = k:neg(k:ld_shared_f32(me.places.beta + (row << 2), { offset = 32 * half }))
-    for band = 0, 2 * pair + half do
-      local words = {}
-      for i = 0, 1 do words[i + 1] = elements.nearest_tf32(k, sums[band][2 * half + i] * beta) end
-      k:st_shared_v2_b32(to, words, { offset = 32 * me.line * half + 32 * band })
+    local beta = k:neg(k:ld_shared_f32(me.places.beta + (first << 2), { offset = 32 * half }))
+    for band = 0, 1 do
+      local n, x = {}, {}
+      for i = 0, 1 do
+        n[i + 1] = elements.nearest_tf32(k, sums.k[band][2 * half + i] * beta)
+        x[i] = sums.q[band][2 * half + i] * g.sizes.scale
+        if on_diagonal and band == half then x[i] = k:selp(x[i], 0.0, in_line:ge(pair + i)) end
+      end
+      local word = on_diagonal and band > half and 0 or convert(k, x[0], x[1])
+      k:st_shared_v2_b32(of_n, n, { offset = 32 * me.line * half + 32 * band })
+      k:st_shared_b32(of_p + ((in_line ~ (column << 1) + band) << 4), word, { offset = 1024 * half })
     end
   end
 end
 
---- P of these rows, 0 above the diagonal.
-function module.store_p(g, me, pair, sums)
-  local k, p = g.k, g.p
-  local convert, in_line = elements.to_output[p.dtype], me.lane >> 2
-  local pair_of_columns = (me.lane & 3) << 1
-  local to = me.places.p + (in_line + 16 * pair << 7) + (pair_of_columns << 1)
-  for band = 0, rows.bands - 1 do
-    for half = 0, 1 do
-      local word
-      if band > 2 * pair + half then
-        word = 0
-      else
-        local x = {}
-        for i = 0, 1 do
-          x[i] = sums[band][2 * half + i] * g.sizes.scale
-          if band == 2 * pair + half then x[i] = k:selp(x[i], 0.0, in_line:ge(pair_of_columns + i)) end
-        end
-        word = convert(k, x[0], x[1])
-      end
-      k:st_shared_b32(to + ((in_line ~ band) << 4), word, { offset = 1024 * half })
+-- The block on the diagonal of a pair of bands, a register.
+local function diagonal(g, me, pair)
+  local sums = summed(g, function(step, each)
+    local from, band = fragments(g, me, step, pair, pair), pair << 1
+    each(0, from.of("reciprocals", band), nil, from)
+    each(1, "none", from.of("reciprocals", band + 1), from)
+  end)
+  store(g, me, pair, pair, sums, true)
+end
+
+-- A block below it.
+local function below(g, me, row, column)
+  local k = g.k
+  local row_register, column_register = k:mov(row, { type = "u32" }), k:mov(column, { type = "u32" })
+  local sums = summed(g, function(step, each)
+    local from, between = fragments(g, me, step, row_register, column_register), nil
+    for band = 2 * column + 2, 2 * row - 1 do between = times(between, from.of("totals", band)) end
+    local first, second = between, times(between, from.of("totals", 2 * row))
+    each(1, first, second, from)
+    local last = from.of("totals", 2 * column + 1)
+    each(0, times(first, last), times(second, last), from)
+  end)
+  store(g, me, row_register, column_register, sums, false)
+end
+
+--- Stores N and P of the chunk, but what is above the blocks on the diagonal.
+function module.emit(g, me)
+  local k, warp = g.k, 2
+  k:if_(me.warp:lt(2), function()
+    k:loop(2, function(i) diagonal(g, me, me.warp + me.warp + i) end)
+  end)
+  for row = 1, 3 do
+    for column = 0, row - 1 do
+      k:if_(me.warp:eq(warp), function() below(g, me, row, column) end)
+      warp = warp + 1
     end
   end
 end

@@ -74,21 +74,16 @@ local function load_beta(g, me, at)
   end)
 end
 
--- Copies of records, each by two threads: one has T, the other one the rest. send(at, alone) starts those of a thread;
--- finish() waits until they have been read, and where other kernels wait for them, until they have ended, which it
--- tells both halves of V.
+-- Copies of records, each by two threads: one has T, the other one the rest. send(at, first, bytes) starts
+-- that of a thread; finish() waits until it has been read, and where another kernel waits for it, until it has ended,
+-- which it tells both halves of V.
 local function sender(g, me)
   local k, p, sizes = g.k, g.p, g.sizes
   local ready = p.overlaps and k:mov(0, { type = "u64" })
   local out = {}
-  function out.send(at, wanted)
+  function out.send(at, first, bytes)
     k:if_(at.left:gt(0), function()
-      local to, offset = records.place(k, p, sizes.records, at.number), 0
-      for _, part in ipairs(records.parts(p)) do
-        local name, bytes = part[1], part[2]
-        if wanted(name) then k:cp_async_bulk_store(to + offset, me.places[name], bytes) end
-        offset = offset + bytes
-      end
+      k:cp_async_bulk_store(records.place(k, p, sizes.records, at.number) + first, me.places.record + first, bytes)
       k:cp_async_bulk_commit_group()
       if ready then k:mov(ready, k:element(sizes.ready, at.number << 1)) end
     end)
@@ -106,7 +101,8 @@ end
 
 -- A chunk. meet() is a barrier of the half.
 local function prepare(g, me, unit, copies, meet)
-  local k, at = g.k, chunk_of(g, unit)
+  local k, p, at = g.k, g.p, chunk_of(g, unit)
+  local all = records.bytes(p)
   local mine = rows.registers(k)
   rows.load(g, me, mine, at)
   local is_sender = (me.thread & 127):eq(0)
@@ -117,31 +113,29 @@ local function prepare(g, me, unit, copies, meet)
   local store, since, upto = rows.writer(g, me), rows.ones(k), rows.ones(k)
   rows.store(g, mine, store, since, upto)
   local in_line = me.lane << 4
-  k:st_shared_v4_f32(me.places.totals + (me.warp << 9) + in_line, since)
-  meet()
-  local of_k = me.warp:lt(4)
-  for pair = 0, rows.bands // 2 - 1 do
-    k:if_((me.warp & 3):eq(pair), function()
-      local sums = bands.multiply(g, me, pair, k:selp(me.places.k, me.places.q, of_k))
-      k:if_(of_k, function() bands.store_n(g, me, pair, sums) end, function() bands.store_p(g, me, pair, sums) end)
-    end)
+  local reciprocals = k:regs("f32", 4)
+  for c = 0, 3 do k:rcp_approx_ftz_f32(reciprocals[c], since[c]) end
+  for _, one in ipairs { { "totals", since }, { "reciprocals", reciprocals } } do
+    k:st_shared_v4_f32(me.places[one[1]] + (me.warp << 9) + in_line, one[2])
   end
+  meet()
+  bands.emit(g, me)
   local before, behind = rows.around(g, me)
   meet() -- all rows have been multiplied
   rows.store(g, mine, store, before, behind, g.sizes.scale)
   k:if_(me.warp:eq(rows.bands - 1), function() k:st_shared_v4_f32(me.places.decay + in_line, before) end)
   k:fence_proxy_async { space = "shared::cta" }
   meet()
-  k:if_(of_k, function()
+  k:if_(me.warp:lt(4), function()
     local barrier = me.half + (1 + halves)
     k:triangular_inverse {
       matrix = me.places.n, barrier = barrier, each = preparation.storer(g, me.places.beta, me.places.t),
     }
     k:fence_proxy_async { space = "shared::cta" }
     k:bar_sync(barrier, { threads = 128 })
-    k:if_(is_sender, function() copies.send(at, function(name) return name == "t" end) end)
+    k:if_(is_sender, function() copies.send(at, 0, p.t.bytes) end)
   end, function()
-    k:if_(is_sender, function() copies.send(at, function(name) return name ~= "t" end) end)
+    k:if_(is_sender, function() copies.send(at, p.t.bytes, all - p.t.bytes) end)
   end)
 end
 
@@ -157,15 +151,18 @@ function module.make(p, list)
       local made = k:shared { bytes = halves * bytes, align = align, name = name:upper() }
       me.places[name] = k:address(made, k:mul(me.half, bytes))
     end
-    for _, part in ipairs(records.parts(p)) do buffer(part[1], part[2], 1024) end
+    local bytes, offsets = records.bytes(p)
+    bytes = (bytes + 1023) // 1024 * 1024 -- tiles are aligned to 1024 bytes
+    buffer("record", bytes, 1024)
+    for _, part in ipairs(records.parts(p)) do me.places[part[1]] = me.places.record + offsets[part[1]] end
     buffer("n", triangular.bytes, 16)
     buffer("beta", 4 * p.chunk, 16)
-    buffer("totals", rows.bands * p.decay_bytes, 16)
+    for _, name in ipairs { "totals", "reciprocals" } do buffer(name, rows.bands * p.decay_bytes, 16) end
     if p.overlaps then
       k:griddepcontrol_wait()
       k:griddepcontrol_launch_dependents()
     end
-    preparation.clear(k, me.places.t, p.t.bytes, me.thread, threads)
+    for _, name in ipairs { "t", "p" } do preparation.clear(k, me.places[name], p.t.bytes, me.thread, threads) end
     local copies = sender(g, me)
     local function meet() k:bar_sync(me.half + 1, { threads = threads }) end
     local cta, ctas = k:special "ctaid.x", k:special "nctaid.x"

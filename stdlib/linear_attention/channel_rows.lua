@@ -1,6 +1,7 @@
 -- Rows of a chunk with decays for each channel, by a warp for each band of eight tokens, of which a lane has four
 -- channels: loaded to registers, and stored times products of decays.
 
+local records = require "wgrun.linear_attention.records"
 local elements = require "wgrun.tile.elements"
 
 local module = {}
@@ -35,8 +36,8 @@ function module.load(g, me, rows, at)
   for r = 0, rows_of_band - 1 do
     local inside = (band + r):lt(at.left)
     k:ld_global_v4_f32(rows.e:slice(4 * r, 4), of_g, { offset = r * p.heads * p.dim * 4, guard = inside })
-    for name, from in pairs { k = of_k, q = of_q } do
-      k:ld_global_v2_b32(rows[name]:slice(2 * r, 2), from, { offset = r * p.qk_heads * p.dim * 2, guard = inside })
+    for _, one in ipairs { { rows.k, of_k }, { rows.q, of_q } } do
+      k:ld_global_v2_b32(one[1]:slice(2 * r, 2), one[2], { offset = r * p.qk_heads * p.dim * 2, guard = inside })
     end
   end
 end
@@ -50,16 +51,17 @@ end
 function module.writer(g, me)
   local k, p = g.k, g.p
   local split, convert = elements.from_output[p.dtype], elements.to_output[p.dtype]
-  local unit, bases = (me.lane >> 1 & 7) << 4, {}
-  local inside = k:mul(me.lane >> 4, p.k:offset(0, 64)) + (me.warp * rows_of_band << 7) + ((me.lane & 1) << 3)
-  for _, name in ipairs { "k", "q", "r" } do bases[name] = me.places[name] + inside end
+  local _, offsets = records.bytes(p)
+  local inside = k:mul(me.lane >> 4, p.k:offset(0, 64)) + (me.warp * rows_of_band << 7) + ((me.lane & 15) << 3)
+  local lines, first = {}, me.places.record + inside -- the swizzle of a band's rows, without that of a tile
+  for r = 0, rows_of_band - 1 do lines[r] = first ~ (r << 4) end
   return function(name, r, words, factors)
     local out = {}
     for i = 0, 1 do
       local x, y = split(k, words[2 * r + i])
       out[i + 1] = convert(k, x * factors[2 * i], y * factors[2 * i + 1])
     end
-    k:st_shared_v2_b32(bases[name] + (unit ~ (r << 4)), out, { offset = r << 7 })
+    k:st_shared_v2_b32(lines[r], out, { offset = offsets[name] + (r << 7) })
   end
 end
 

@@ -125,7 +125,7 @@ function delta_rule:launches(Q, K, V, O, values)
   if p.by_channel then
     launch.units = records.count(p, batch, tokens) * p.heads
     add(self.preparation, "preparation", {
-      channel_preparation.ctas(roofline.sms(), launch.units, halves * p.heads * batch),
+      channel_preparation.ctas(roofline.sms(), launch.units, p.overlaps and halves * p.heads * batch or 0),
     })
   end
   if p.segments > 1 then

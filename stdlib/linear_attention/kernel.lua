@@ -39,10 +39,10 @@ end
 -- Copies what was prepared in a kernel before this one.
 local function copy_records(g)
   local k, p, ring, at = g.k, g.p, g.rings.keys, g.at
-  local cursor, total, parts = ring:cursor(), 0, {}
+  local cursor, total, parts, _, offsets = ring:cursor(), 0, {}, records.bytes(p)
   for _, part in ipairs(records.parts(p)) do
     if not (p.summary and part.of_o) then
-      parts[#parts + 1] = { to = k:address(g.buffers[part[1]]), bytes = part[2], offset = total }
+      parts[#parts + 1] = { to = k:address(g.buffers[part[1]]), bytes = part[2], offset = offsets[part[1]] }
       total = total + part[2]
     end
   end

@@ -11,16 +11,19 @@ local module = {}
 --- f32. Without O nobody needs p and q.
 function module.parts(p)
   return {
-    { "t", p.t.bytes }, { "k", p.k.bytes }, { "r", p.k.bytes }, { "decay", p.decay_bytes },
-    { "p", p.t.bytes, of_o = true }, { "q", p.k.bytes, of_o = true },
+    { "t", p.t.bytes }, { "k", p.k.bytes }, { "r", p.k.bytes }, { "p", p.t.bytes, of_o = true },
+    { "q", p.k.bytes, of_o = true }, { "decay", p.decay_bytes },
   }
 end
 
---- The bytes of a record.
+--- The bytes of a record, and where each part begins, by name.
 function module.bytes(p)
-  local sum = 0
-  for _, part in ipairs(module.parts(p)) do sum = sum + part[2] end
-  return sum
+  local sum, offsets = 0, {}
+  for _, part in ipairs(module.parts(p)) do
+    offsets[part[1]] = sum
+    sum = sum + part[2]
+  end
+  return sum, offsets
 end
 
 --- How many records a launch has for each head: of packed sequences one more for each, since a sequence begins with a
@@ -35,7 +38,10 @@ end
 function module.first_packed(start, batch) return (start >> 6) + batch end
 
 --- The address of a record: `number` counts those of all heads, one head after the other.
-function module.place(k, p, records, number) return k:mad_wide_u32(number, module.bytes(p), records) end
+function module.place(k, p, records, number)
+  local bytes = module.bytes(p)
+  return k:mad_wide_u32(number, bytes, records)
+end
 
 --- Waits until both copies of a record have ended, which a kernel makes that runs at the same time; for the next launch
 --- their number becomes 0 again. One thread for each half of V executes it.
