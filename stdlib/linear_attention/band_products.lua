@@ -14,27 +14,36 @@ local function times(x, y)
   return out
 end
 
--- What the blocks of row pair `row` and column pair `column` read in step `step` of 16 channels: words of K and of Q
+-- Returns at(step), for the blocks of row pair `row` and column pair `column`; at(step) returns load(panel), what they
+-- read of 16 channels, those of `step` (0 to 3, a register) in a panel (0 or 1) of the tiles: words of K and of Q
 -- (rows), of K (columns), and of(name, band), a band's factors for the thread's four channels.
-local function fragments(g, me, step, row, column)
+local function reader(g, me, row, column)
   local k, p, lane = g.k, g.p, me.lane
   local in_line = lane & 7
-  local panel = k:mul(step >> 2, p.k:offset(0, 64))
-  local function words(name, pair, line, upper) -- upper: 1 where the lane points to the second eight channels
-    local from = me.places[name] + panel + (line + (pair << 4) << 7)
-    return k:ldmatrix_x4(from + ((((step & 3) << 1) + upper ~ in_line) << 4))
+  local function first(name, pair, line, upper) -- upper: 1 where the lane points to the second eight channels
+    return me.places[name] + (line + (pair << 4) << 7) + ((upper ~ in_line) << 4)
   end
-  local of_channels = (step << 6) + ((lane & 3) << 3)
-  local out = {
-    k = words("k", row, lane & 15, lane >> 4), q = words("q", row, lane & 15, lane >> 4),
-    columns = words("r", column, in_line + ((lane >> 4) << 3), lane >> 3 & 1),
-  }
-  function out.of(name, band)
-    local factors, from = k:regs("f32", 4), me.places[name] + of_channels + band * p.decay_bytes
-    for i = 0, 1 do k:ld_shared_v2_f32(factors:slice(2 * i, 2), from, { offset = 32 * i }) end
-    return factors
+  local of_k, of_q = first("k", row, lane & 15, lane >> 4), first("q", row, lane & 15, lane >> 4)
+  local of_columns = first("r", column, in_line + ((lane >> 4) << 3), lane >> 3 & 1)
+  local of_channels = (lane & 3) << 3
+  return function(step)
+    local swizzle, channels = step << 5, (step << 6) + of_channels
+    local from = { k = of_k ~ swizzle, q = of_q ~ swizzle, columns = of_columns ~ swizzle }
+    return function(panel)
+      local out = {}
+      for _, name in ipairs { "k", "q", "columns" } do
+        out[name] = k:ldmatrix_x4(from[name], { offset = panel * p.k:offset(0, 64) })
+      end
+      function out.of(name, band)
+        local factors, place = k:regs("f32", 4), me.places[name] + channels + band * p.decay_bytes
+        for i = 0, 1 do
+          k:ld_shared_v2_f32(factors:slice(2 * i, 2), place, { offset = 256 * panel + 32 * i })
+        end
+        return factors
+      end
+      return out
+    end
   end
-  return out
 end
 
 -- sums += the rows `words`, those of the first band times `first`, those of the second times `second`, by columns of a
@@ -58,9 +67,9 @@ local function add(g, sums, words, first, second, columns)
   k:mma_sync(sums, a, columns, sums, { d = "f32", a = p.dtype, b = p.dtype, k = 16 })
 end
 
--- Sums over all channels: for k and q, two bands of columns, four accumulators each. body(step, each): each(band,
--- first, second, fragments) adds to those of a band of columns, 0 or 1.
-local function summed(g, body)
+-- Sums over all channels: for k and q, two bands of columns, four accumulators each. body(from, each): each(band,
+-- first, second) adds what was read, `from`, to those of a band of columns, 0 or 1.
+local function summed(g, me, row, column, body)
   local k, sums = g.k, {}
   for _, name in ipairs { "k", "q" } do
     sums[name] = {}
@@ -69,12 +78,17 @@ local function summed(g, body)
       for r = 0, 3 do k:mov(sums[name][band][r], 0.0) end
     end
   end
-  k:loop(g.p.dim // 16, function(step)
-    body(step, function(band, first, second, from)
-      for _, name in ipairs { "k", "q" } do
-        add(g, sums[name][band], from[name], first, second, from.columns:slice(2 * band, 2))
-      end
-    end)
+  local at = reader(g, me, row, column)
+  k:loop(4, function(step)
+    local load = at(step)
+    for panel = 0, 1 do
+      local from = load(panel)
+      body(from, function(band, first, second)
+        for _, name in ipairs { "k", "q" } do
+          add(g, sums[name][band], from[name], first, second, from.columns:slice(2 * band, 2))
+        end
+      end)
+    end
   end)
   return sums
 end
@@ -105,10 +119,10 @@ end
 
 -- The block on the diagonal of a pair of bands, a register.
 local function diagonal(g, me, pair)
-  local sums = summed(g, function(step, each)
-    local from, band = fragments(g, me, step, pair, pair), pair << 1
-    each(0, from.of("reciprocals", band), nil, from)
-    each(1, "none", from.of("reciprocals", band + 1), from)
+  local band = pair << 1
+  local sums = summed(g, me, pair, pair, function(from, each)
+    each(0, from.of("reciprocals", band), nil)
+    each(1, "none", from.of("reciprocals", band + 1))
   end)
   store(g, me, pair, pair, sums, true)
 end
@@ -117,26 +131,30 @@ end
 local function below(g, me, row, column)
   local k = g.k
   local row_register, column_register = k:mov(row, { type = "u32" }), k:mov(column, { type = "u32" })
-  local sums = summed(g, function(step, each)
-    local from, between = fragments(g, me, step, row_register, column_register), nil
+  local sums = summed(g, me, row_register, column_register, function(from, each)
+    local between
     for band = 2 * column + 2, 2 * row - 1 do between = times(between, from.of("totals", band)) end
     local first, second = between, times(between, from.of("totals", 2 * row))
-    each(1, first, second, from)
+    each(1, first, second)
     local last = from.of("totals", 2 * column + 1)
-    each(0, times(first, last), times(second, last), from)
+    each(0, times(first, last), times(second, last))
   end)
   store(g, me, row_register, column_register, sums, false)
 end
 
---- Stores N and P of the chunk, but what is above the blocks on the diagonal.
-function module.emit(g, me)
+--- Stores N and P of the chunk, but what is above the blocks on the diagonal. In one of the warps that have least to do
+--- `other` comes first.
+function module.emit(g, me, other)
   local k, warp = g.k, 2
   k:if_(me.warp:lt(2), function()
     k:loop(2, function(i) diagonal(g, me, me.warp + me.warp + i) end)
   end)
   for row = 1, 3 do
     for column = 0, row - 1 do
-      k:if_(me.warp:eq(warp), function() below(g, me, row, column) end)
+      k:if_(me.warp:eq(warp), function()
+        if warp == 2 then other() end
+        below(g, me, row, column)
+      end)
       warp = warp + 1
     end
   end

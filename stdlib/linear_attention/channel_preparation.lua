@@ -43,7 +43,7 @@ end
 
 -- What unit `unit` is: head, qk_head; number, of the record among all heads'; row, the chunk's first one in the
 -- tensors; left, the number of the sequence's tokens from there on, which is 0 or less for a record that no sequence
--- has.
+-- has, and for a unit behind the last one.
 local function chunk_of(g, unit)
   local k, p, sizes = g.k, g.p, g.sizes
   local chunk = division.divided(k, unit, p.heads)
@@ -60,7 +60,8 @@ local function chunk_of(g, unit)
   end
   at.number = record * p.heads + at.head
   at.row = start + (chunk << 6)
-  at.left = k:mov(tokens, { type = "s32" }) - k:mov(chunk << 6, { type = "s32" })
+  local left = k:mov(tokens, { type = "s32" }) - k:mov(chunk << 6, { type = "s32" })
+  at.left = k:selp(left, 0, unit:lt(sizes.units))
   return at
 end
 
@@ -99,11 +100,10 @@ local function sender(g, me)
   return out
 end
 
--- A chunk. meet() is a barrier of the half.
-local function prepare(g, me, unit, copies, meet)
-  local k, p, at = g.k, g.p, chunk_of(g, unit)
-  local all = records.bytes(p)
-  local mine = rows.registers(k)
+-- A chunk, `at`; `following` is the next one. meet() is a barrier of the half.
+local function prepare(g, me, at, following, copies, meet)
+  local k, p = g.k, g.p
+  local all, mine = records.bytes(p), rows.registers(k)
   rows.load(g, me, mine, at)
   local is_sender = (me.thread & 127):eq(0)
   k:if_(is_sender, copies.finish)
@@ -119,9 +119,11 @@ local function prepare(g, me, unit, copies, meet)
     k:st_shared_v4_f32(me.places[one[1]] + (me.warp << 9) + in_line, one[2])
   end
   meet()
-  bands.emit(g, me)
-  local before, behind = rows.around(g, me)
+  rows.prefetch(g, me, following)
+  bands.emit(g, me, function() rows.store_around(g, me) end)
   meet() -- all rows have been multiplied
+  local function own(name) return k:ld_shared_v4_f32(me.places[name] + (me.warp << 9) + in_line) end
+  local before, behind = own "before", own "behind"
   rows.store(g, mine, store, before, behind, g.sizes.scale)
   k:if_(me.warp:eq(rows.bands - 1), function() k:st_shared_v4_f32(me.places.decay + in_line, before) end)
   k:fence_proxy_async { space = "shared::cta" }
@@ -157,7 +159,9 @@ function module.make(p, list)
     for _, part in ipairs(records.parts(p)) do me.places[part[1]] = me.places.record + offsets[part[1]] end
     buffer("n", triangular.bytes, 16)
     buffer("beta", 4 * p.chunk, 16)
-    for _, name in ipairs { "totals", "reciprocals" } do buffer(name, rows.bands * p.decay_bytes, 16) end
+    for _, name in ipairs { "totals", "reciprocals", "before", "behind" } do
+      buffer(name, rows.bands * p.decay_bytes, 16)
+    end
     if p.overlaps then
       k:griddepcontrol_wait()
       k:griddepcontrol_launch_dependents()
@@ -166,8 +170,12 @@ function module.make(p, list)
     local copies = sender(g, me)
     local function meet() k:bar_sync(me.half + 1, { threads = threads }) end
     local cta, ctas = k:special "ctaid.x", k:special "nctaid.x"
-    k:loop({ from = cta * halves + me.half, to = g.sizes.units, step = ctas * halves }, function(unit)
-      prepare(g, me, unit, copies, meet)
+    local first, step = cta * halves + me.half, ctas * halves
+    local at = chunk_of(g, first)
+    k:loop({ from = first, to = g.sizes.units, step = step }, function(unit)
+      local following = chunk_of(g, unit + step)
+      prepare(g, me, at, following, copies, meet)
+      for _, name in ipairs { "head", "qk_head", "number", "row", "left" } do k:mov(at[name], following[name]) end
     end)
     k:if_((me.thread & 127):eq(0), copies.finish)
   end)

@@ -27,19 +27,38 @@ function module.load(g, me, rows, at)
   end
   local of_k, of_q = place(sizes.K, p.qk_heads, at.qk_head, 2), place(sizes.Q, p.qk_heads, at.qk_head, 2)
   local of_g = place(sizes.g, p.heads, at.head, 4)
-  for i = 0, #rows.k - 1 do
-    k:mov(rows.k[i], 0)
-    k:mov(rows.q[i], 0)
-  end
-  for i = 0, #rows.e - 1 do k:mov(rows.e[i], 0.0) end
   local band = k:mov(me.warp * rows_of_band, { type = "s32" })
-  for r = 0, rows_of_band - 1 do
-    local inside = (band + r):lt(at.left)
-    k:ld_global_v4_f32(rows.e:slice(4 * r, 4), of_g, { offset = r * p.heads * p.dim * 4, guard = inside })
-    for _, one in ipairs { { rows.k, of_k }, { rows.q, of_q } } do
-      k:ld_global_v2_b32(one[1]:slice(2 * r, 2), one[2], { offset = r * p.qk_heads * p.dim * 2, guard = inside })
+  local function load(inside)
+    for r = 0, rows_of_band - 1 do
+      local guard = inside and inside(r)
+      k:ld_global_v4_f32(rows.e:slice(4 * r, 4), of_g, { offset = r * p.heads * p.dim * 4, guard = guard })
+      for _, one in ipairs { { rows.k, of_k }, { rows.q, of_q } } do
+        k:ld_global_v2_b32(one[1]:slice(2 * r, 2), one[2], { offset = r * p.qk_heads * p.dim * 2, guard = guard })
+      end
     end
   end
+  k:if_(at.left:ge(p.chunk), function() load() end, function()
+    for i = 0, #rows.k - 1 do
+      k:mov(rows.k[i], 0)
+      k:mov(rows.q[i], 0)
+    end
+    for i = 0, #rows.e - 1 do k:mov(rows.e[i], 0.0) end
+    load(function(r) return (band + r):lt(at.left) end)
+  end)
+end
+
+--- Fetches what a chunk loads into the L2 cache: a thread has two lines of 128 bytes of a row, one of g and one of K or
+--- Q.
+function module.prefetch(g, me, at)
+  local k, p, sizes = g.k, g.p, g.sizes
+  local row, line = me.thread >> 2, me.thread & 3
+  local inside = k:mov(row, { type = "s32" }):lt(at.left)
+  local function fetch(tensor, heads, head, bytes, column)
+    local place = k:mad_wide_u32((at.row + row) * heads + head, p.dim * bytes, tensor)
+    k:prefetch_global_L2(k:mad_wide_u32(column, 128, place), { guard = inside })
+  end
+  fetch(sizes.g, p.heads, at.head, 4, line)
+  fetch(k:selp(sizes.K, sizes.Q, line:lt(2)), p.qk_heads, at.qk_head, 2, line & 1)
 end
 
 --- Decays from their logarithms.
@@ -91,17 +110,21 @@ function module.ones(k)
   return out
 end
 
---- The decays of all bands before the warp's, and of all behind it.
-function module.around(g, me)
-  local k, before, behind = g.k, module.ones(g.k), module.ones(g.k)
+--- Stores for each band the decays of all bands before it, and of all behind it. One warp executes it.
+function module.store_around(g, me)
+  local k, p, in_line, of_bands = g.k, g.p, me.lane << 4, {}
   for band = 0, bands - 1 do
-    local of_band = k:ld_shared_v4_f32(me.places.totals + (me.lane << 4), { offset = g.p.decay_bytes * band })
-    for c = 0, 3 do
-      k:mul(before[c], before[c], of_band[c], { guard = me.warp:gt(band) })
-      k:mul(behind[c], behind[c], of_band[c], { guard = me.warp:lt(band) })
+    of_bands[band] = k:ld_shared_v4_f32(me.places.totals + in_line, { offset = p.decay_bytes * band })
+  end
+  for _, one in ipairs { { "before", 0, bands - 1, 1 }, { "behind", bands - 1, 0, -1 } } do
+    local product, to = module.ones(k), me.places[one[1]] + in_line
+    for band = one[2], one[3], one[4] do
+      k:st_shared_v4_f32(to, product, { offset = p.decay_bytes * band })
+      if band ~= one[3] then
+        for c = 0, 3 do k:mul(product[c], product[c], of_bands[band][c]) end
+      end
     end
   end
-  return before, behind
 end
 
 return module
