@@ -6,17 +6,10 @@ local elements = require "wgrun.tile.elements"
 
 local module = {}
 
--- The product of two lists of four factors, where nil stands for ones.
-local function times(x, y)
-  if not (x and y) then return x or y end
-  local out = {}
-  for c = 0, 3 do out[c] = x[c] * y[c] end
-  return out
-end
-
 -- Returns at(step), for the blocks of row pair `row` and column pair `column`; at(step) returns load(panel), what they
 -- read of 16 channels, those of `step` (0 to 3, a register) in a panel (0 or 1) of the tiles: words of K and of Q
--- (rows), of K (columns), and of(name, band), a band's factors for the thread's four channels.
+-- (rows), of K (columns), and factor(a, b), what decays by since the end of band b up to the
+-- beginning of band a, without fractions: two words of two channels each.
 local function reader(g, me, row, column)
   local k, p, lane = g.k, g.p, me.lane
   local in_line = lane & 7
@@ -25,44 +18,40 @@ local function reader(g, me, row, column)
   end
   local of_k, of_q = first("k", row, lane & 15, lane >> 4), first("q", row, lane & 15, lane >> 4)
   local of_columns = first("r", column, in_line + ((lane >> 4) << 3), lane >> 3 & 1)
-  local of_channels = (lane & 3) << 3
+  local of_channels, zero = (lane & 3) << 2, k:mov(0, { type = "b32" })
   return function(step)
-    local swizzle, channels = step << 5, (step << 6) + of_channels
+    local swizzle, channels = step << 5, (step << 5) + of_channels
     local from = { k = of_k ~ swizzle, q = of_q ~ swizzle, columns = of_columns ~ swizzle }
     return function(panel)
       local out = {}
       for _, name in ipairs { "k", "q", "columns" } do
         out[name] = k:ldmatrix_x4(from[name], { offset = panel * p.k:offset(0, 64) })
       end
-      function out.of(name, band)
-        local factors, place = k:regs("f32", 4), me.places[name] + channels + band * p.decay_bytes
-        for i = 0, 1 do
-          k:ld_shared_v2_f32(factors:slice(2 * i, 2), place, { offset = 256 * panel + 32 * i })
-        end
-        return factors
+      local function powers(name, band)
+        local words, place = {}, me.places[name] + channels + (band << 8)
+        for i = 0, 1 do words[i] = k:ld_shared_b32(place, { offset = 128 * panel + 16 * i }) end
+        return words
+      end
+      local known = { of_rows = {}, of_columns = {} }
+      function out.factor(a, b)
+        local words, x, y = {}, known.of_rows[a] or powers("of_rows", a), known.of_columns[b] or powers("of_columns", b)
+        known.of_rows[a], known.of_columns[b] = x, y
+        for i = 0, 1 do words[i] = k:max_s16x2(k:add_s16x2(x[i], y[i]), zero) << 7 end
+        return words
       end
       return out
     end
   end
 end
 
--- sums += the rows `words`, those of the first band times `first`, those of the second times `second`, by columns of a
--- band (mma.m16n8k16, PTX ISA 9.7.14.5.8). first: "none" for zeros; nil stands for ones.
+-- sums += the rows `words`, those of the first band times `first` (nil: they are zeros), those of the second times
+-- `second`, by columns of a band (mma.m16n8k16, PTX ISA 9.7.14.5.8).
 local function add(g, sums, words, first, second, columns)
-  local k, p = g.k, g.p
-  local split, convert, a = elements.from_output[p.dtype], elements.to_output[p.dtype], k:regs("b32", 4)
+  local k, p, a = g.k, g.p, g.k:regs("b32", 4)
   for w = 0, 3 do
     local factors = second
     if w % 2 == 0 then factors = first end
-    if factors == "none" then
-      k:mov(a[w], 0)
-    elseif factors then
-      local x, y = split(k, words[w])
-      local c = w // 2 * 2
-      k:mov(a[w], convert(k, x * factors[c], y * factors[c + 1]))
-    else
-      k:mov(a[w], words[w])
-    end
+    if factors then k:mul_bf16x2(a[w], words[w], factors[w // 2]) else k:mov(a[w], 0) end
   end
   k:mma_sync(sums, a, columns, sums, { d = "f32", a = p.dtype, b = p.dtype, k = 16 })
 end
@@ -120,9 +109,10 @@ end
 -- The block on the diagonal of a pair of bands, a register.
 local function diagonal(g, me, pair)
   local band = pair << 1
+  local next_band = band + 1
   local sums = summed(g, me, pair, pair, function(from, each)
-    each(0, from.of("reciprocals", band), nil)
-    each(1, "none", from.of("reciprocals", band + 1))
+    each(0, from.factor(band, band), from.factor(next_band, band))
+    each(1, nil, from.factor(next_band, next_band))
   end)
   store(g, me, pair, pair, sums, true)
 end
@@ -131,30 +121,26 @@ end
 local function below(g, me, row, column)
   local k = g.k
   local row_register, column_register = k:mov(row, { type = "u32" }), k:mov(column, { type = "u32" })
+  local function band_of(number) return k:mov(number, { type = "u32" }) end
+  local bands = { rows = { band_of(2 * row), band_of(2 * row + 1) }, columns = { band_of(2 * column), band_of(2 * column + 1) } }
   local sums = summed(g, me, row_register, column_register, function(from, each)
-    local between
-    for band = 2 * column + 2, 2 * row - 1 do between = times(between, from.of("totals", band)) end
-    local first, second = between, times(between, from.of("totals", 2 * row))
-    each(1, first, second)
-    local last = from.of("totals", 2 * column + 1)
-    each(0, times(first, last), times(second, last))
+    for band = 0, 1 do
+      local b = bands.columns[band + 1]
+      each(band, from.factor(bands.rows[1], b), from.factor(bands.rows[2], b))
+    end
   end)
   store(g, me, row_register, column_register, sums, false)
 end
 
---- Stores N and P of the chunk, but what is above the blocks on the diagonal. In one of the warps that have least to do
---- `other` comes first.
-function module.emit(g, me, other)
+--- Stores N and P of the chunk, but what is above the blocks on the diagonal.
+function module.emit(g, me)
   local k, warp = g.k, 2
   k:if_(me.warp:lt(2), function()
     k:loop(2, function(i) diagonal(g, me, me.warp + me.warp + i) end)
   end)
   for row = 1, 3 do
     for column = 0, row - 1 do
-      k:if_(me.warp:eq(warp), function()
-        if warp == 2 then other() end
-        below(g, me, row, column)
-      end)
+      k:if_(me.warp:eq(warp), function() below(g, me, row, column) end)
       warp = warp + 1
     end
   end

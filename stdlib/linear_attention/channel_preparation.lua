@@ -7,7 +7,8 @@
 -- for f32. So the tokens are cut into eight bands of eight. A row is multiplied by the decays since its band began, or
 -- by those up to its band's end, and what lies between two bands is a factor for each channel. All of these are at most
 -- 1. Within a band the factor is the reciprocal of the band's decay, at most e^80 since decays below e^-10 count as
--- e^-10: a change that is a hundred times smaller than the rounding of bf16.
+-- e^-10: a change that is a hundred times smaller than the rounding of bf16. The factors between bands are powers of
+-- two, so that they multiply without rounding: what is left of the decays before the edge of a band goes to its rows.
 --
 -- Of a CTA's 512 threads each half has a chunk of a head at a time; chunks follow each other in the order of tokens.
 
@@ -65,16 +66,6 @@ local function chunk_of(g, unit)
   return at
 end
 
--- beta of the chunk's tokens, in shared memory; 0 behind the last one.
-local function load_beta(g, me, at)
-  local k, p = g.k, g.p
-  k:if_(me.thread:lt(p.chunk), function()
-    local beta, inside = k:mov(0.0, { type = "f32" }), k:mov(me.thread, { type = "s32" }):lt(at.left)
-    k:ld_global_f32(beta, k:element(g.sizes.beta, (at.row + me.thread) * p.heads + at.head), { guard = inside })
-    k:st_shared_f32(me.places.beta + (me.thread << 2), beta)
-  end)
-end
-
 -- Copies of records, each by two threads: one has T, the other one the rest. send(at, first, bytes) starts
 -- that of a thread; finish() waits until it has been read, and where another kernel waits for it, until it has ended,
 -- which it tells both halves of V.
@@ -100,32 +91,44 @@ local function sender(g, me)
   return out
 end
 
--- A chunk, `at`; `following` is the next one. meet() is a barrier of the half.
-local function prepare(g, me, at, following, copies, meet)
+-- Loads what a chunk is made of: rows, and for the first threads beta of a token, 0 behind the last one.
+local function load(g, me, mine, at)
   local k, p = g.k, g.p
-  local all, mine = records.bytes(p), rows.registers(k)
   rows.load(g, me, mine, at)
-  local is_sender = (me.thread & 127):eq(0)
-  k:if_(is_sender, copies.finish)
-  meet() -- the record before has been copied
-  load_beta(g, me, at)
-  rows.exponentials(k, mine)
-  local store, since, upto = rows.writer(g, me), rows.ones(k), rows.ones(k)
+  k:mov(mine.beta, 0.0)
+  local inside = me.thread:lt(p.chunk) & k:mov(me.thread, { type = "s32" }):lt(at.left)
+  k:ld_global_f32(mine.beta, k:element(g.sizes.beta, (at.row + me.thread) * p.heads + at.head), { guard = inside })
+end
+
+-- A chunk, `at`, that is in the registers `mine`; `following` is the next one, which is there afterwards. meet() is a
+-- barrier of the half.
+local function prepare(g, me, mine, at, following, copies, meet)
+  local k, p = g.k, g.p
+  local all, first_of_four, in_line = records.bytes(p), (me.thread & 127):eq(0), me.lane << 4
+  local of_t, of_rest = first_of_four & me.warp:lt(4), first_of_four & me.warp:ge(4)
+  rows.decays(g, me, mine)
+  k:if_(of_rest, copies.finish)
+  meet() -- the record before has been copied, but T
+  k:if_(me.thread:lt(p.chunk), function() k:st_shared_f32(me.places.beta + (me.thread << 2), mine.beta) end)
+  local store, first, last = rows.writer(g, me), rows.edges(g, me)
+  local since, upto = rows.fractions(g, me, first, last)
   rows.store(g, mine, store, since, upto)
-  local in_line = me.lane << 4
-  local reciprocals = k:regs("f32", 4)
-  for c = 0, 3 do k:rcp_approx_ftz_f32(reciprocals[c], since[c]) end
-  for _, one in ipairs { { "totals", since }, { "reciprocals", reciprocals } } do
-    k:st_shared_v4_f32(me.places[one[1]] + (me.warp << 9) + in_line, one[2])
-  end
+  k:if_(me.warp:eq(rows.bands - 1), function()
+    for c = 0, 3 do k:st_shared_f32(me.places.whole + in_line, last[c], { offset = 4 * c }) end
+  end)
+  k:if_(of_t, copies.finish)
   meet()
   rows.prefetch(g, me, following)
-  bands.emit(g, me, function() rows.store_around(g, me) end)
+  bands.emit(g, me)
+  local whole = k:ld_shared_v4_f32(me.places.whole + in_line)
   meet() -- all rows have been multiplied
-  local function own(name) return k:ld_shared_v4_f32(me.places[name] + (me.warp << 9) + in_line) end
-  local before, behind = own "before", own "behind"
-  rows.store(g, mine, store, before, behind, g.sizes.scale)
-  k:if_(me.warp:eq(rows.bands - 1), function() k:st_shared_v4_f32(me.places.decay + in_line, before) end)
+  for c = 0, 3 do
+    k:ex2_approx_ftz_f32(since[c], first[c])
+    k:ex2_approx_ftz_f32(upto[c], whole[c] - last[c])
+  end
+  rows.store(g, mine, store, since, upto, g.sizes.scale)
+  k:if_(me.warp:eq(rows.bands - 1), function() k:st_shared_v4_f32(me.places.decay + in_line, since) end)
+  load(g, me, mine, following)
   k:fence_proxy_async { space = "shared::cta" }
   meet()
   k:if_(me.warp:lt(4), function()
@@ -135,9 +138,9 @@ local function prepare(g, me, at, following, copies, meet)
     }
     k:fence_proxy_async { space = "shared::cta" }
     k:bar_sync(barrier, { threads = 128 })
-    k:if_(is_sender, function() copies.send(at, 0, p.t.bytes) end)
+    k:if_(of_t, function() copies.send(at, 0, p.t.bytes) end)
   end, function()
-    k:if_(is_sender, function() copies.send(at, p.t.bytes, all - p.t.bytes) end)
+    k:if_(of_rest, function() copies.send(at, p.t.bytes, all - p.t.bytes) end)
   end)
 end
 
@@ -159,9 +162,9 @@ function module.make(p, list)
     for _, part in ipairs(records.parts(p)) do me.places[part[1]] = me.places.record + offsets[part[1]] end
     buffer("n", triangular.bytes, 16)
     buffer("beta", 4 * p.chunk, 16)
-    for _, name in ipairs { "totals", "reciprocals", "before", "behind" } do
-      buffer(name, rows.bands * p.decay_bytes, 16)
-    end
+    buffer("logs", rows.bands * p.decay_bytes, 16)
+    buffer("whole", p.decay_bytes, 16)
+    for _, name in ipairs { "of_rows", "of_columns" } do buffer(name, rows.bands * p.decay_bytes // 2, 16) end
     if p.overlaps then
       k:griddepcontrol_wait()
       k:griddepcontrol_launch_dependents()
@@ -171,10 +174,12 @@ function module.make(p, list)
     local function meet() k:bar_sync(me.half + 1, { threads = threads }) end
     local cta, ctas = k:special "ctaid.x", k:special "nctaid.x"
     local first, step = cta * halves + me.half, ctas * halves
-    local at = chunk_of(g, first)
+    local at, mine = chunk_of(g, first), rows.registers(k)
+    mine.beta = k:reg "f32"
+    load(g, me, mine, at)
     k:loop({ from = first, to = g.sizes.units, step = step }, function(unit)
       local following = chunk_of(g, unit + step)
-      prepare(g, me, at, following, copies, meet)
+      prepare(g, me, mine, at, following, copies, meet)
       for _, name in ipairs { "head", "qk_head", "number", "row", "left" } do k:mov(at[name], following[name]) end
     end)
     k:if_((me.thread & 127):eq(0), copies.finish)

@@ -1,5 +1,5 @@
 -- Rows of a chunk with decays for each channel, by a warp for each band of eight tokens, of which a lane has four
--- channels: loaded to registers, and stored times products of decays.
+-- channels: loaded to registers, and stored times products of decays. Logarithms are those of base 2.
 
 local records = require "wgrun.linear_attention.records"
 local elements = require "wgrun.tile.elements"
@@ -7,11 +7,12 @@ local elements = require "wgrun.tile.elements"
 local module = {}
 
 module.rows, module.bands = 8, 8 -- of a band, and of a chunk
-local rows_of_band, bands = module.rows, module.bands
+local rows_of_band = module.rows
 local log2_e = math.log(math.exp(1), 2)
-local least = -10 * log2_e -- of a token's decay, as a power of 2
+local least = -10 * log2_e -- logarithm of a token's decay
+local bias = 127 -- of exponents in f32 and bf16
 
---- Registers for the thread's part of a chunk: words of K and Q, two channels each, and decays.
+--- Registers for the thread's part of a chunk: words of K and Q, two channels each; decays, their logarithms at first.
 function module.registers(k)
   return {
     k = k:regs("b32", 2 * rows_of_band), q = k:regs("b32", 2 * rows_of_band), e = k:regs("f32", 4 * rows_of_band),
@@ -61,9 +62,57 @@ function module.prefetch(g, me, at)
   fetch(k:selp(sizes.K, sizes.Q, line:lt(2)), p.qk_heads, at.qk_head, 2, line & 1)
 end
 
---- Decays from their logarithms.
-function module.exponentials(k, rows)
-  for i = 0, #rows.e - 1 do k:ex2_approx_ftz_f32(rows.e[i], k:max(rows.e[i] * log2_e, least)) end
+--- Stores the logarithms of the band's decays, and makes decays of logarithms.
+function module.decays(g, me, rows)
+  local k, sums = g.k, {}
+  for i = 0, #rows.e - 1 do k:max(rows.e[i], rows.e[i] * log2_e, least) end
+  for c = 0, 3 do
+    sums[c + 1] = rows.e[c]
+    for r = 1, rows_of_band - 1 do sums[c + 1] = sums[c + 1] + rows.e[4 * r + c] end
+  end
+  k:st_shared_v4_f32(me.places.logs + me.warp * g.p.decay_bytes + (me.lane << 4), sums)
+  for i = 0, #rows.e - 1 do k:ex2_approx_ftz_f32(rows.e[i], rows.e[i]) end
+end
+
+--- The logarithms of what the chunk's state has decayed by: where the warp's band begins, and where it ends.
+function module.edges(g, me)
+  local k, p = g.k, g.p
+  local first, from, logs = k:regs("f32", 4), me.places.logs + (me.lane << 4), k:regs("f32", 4)
+  for c = 0, 3 do k:mov(first[c], 0.0) end
+  k:loop(me.warp + 1, function(band)
+    k:if_(band:gt(0), function()
+      for c = 0, 3 do k:add(first[c], first[c], logs[c]) end
+    end)
+    k:ld_shared_v4_f32(logs, from + band * p.decay_bytes)
+  end)
+  local last = {}
+  for c = 0, 3 do last[c] = first[c] + logs[c] end
+  return first, last
+end
+
+-- Four integers as two words of 16 bits each.
+local function packed(k, x)
+  local words = {}
+  for i = 0, 1 do words[i + 1] = (x[2 * i] & 0xFFFF) | (x[2 * i + 1] << 16) end
+  return words
+end
+
+--- What the edges of the band have beyond whole powers of two, as factors: of rows since the first edge, and of those
+--- up to the last one. The powers are stored, that of the first edge with the bias of floats, that of the last one
+--- negated.
+function module.fractions(g, me, first, last)
+  local k = g.k
+  local since, upto, of_rows, of_columns = k:regs("f32", 4), k:regs("f32", 4), {}, {}
+  for c = 0, 3 do
+    local whole_first, whole_last = k:cvt_rni_s32_f32(first[c]), k:cvt_rni_s32_f32(last[c])
+    k:ex2_approx_ftz_f32(since[c], first[c] - k:cvt_rn_f32_s32(whole_first))
+    k:ex2_approx_ftz_f32(upto[c], k:cvt_rn_f32_s32(whole_last) - last[c])
+    of_rows[c], of_columns[c] = k:mov(whole_first + bias, { type = "u32" }), k:mov(k:neg(whole_last), { type = "u32" })
+  end
+  local to = (me.warp << 8) + (me.lane << 3)
+  k:st_shared_v2_b32(me.places.of_rows + to, packed(k, of_rows))
+  k:st_shared_v2_b32(me.places.of_columns + to, packed(k, of_columns))
+  return since, upto
 end
 
 --- Returns store(name, r, words, factors): the thread's four elements of a row, each times a factor, to the tile `name`.
@@ -100,30 +149,6 @@ function module.store(g, rows, store, since, upto, scale)
   for r = rows_of_band - 1, 0, -1 do
     store("r", r, rows.k, upto)
     for c = 0, 3 do k:mul(upto[c], upto[c], rows.e[4 * r + c]) end
-  end
-end
-
---- Four factors of 1.
-function module.ones(k)
-  local out = k:regs("f32", 4)
-  for c = 0, 3 do k:mov(out[c], 1.0) end
-  return out
-end
-
---- Stores for each band the decays of all bands before it, and of all behind it. One warp executes it.
-function module.store_around(g, me)
-  local k, p, in_line, of_bands = g.k, g.p, me.lane << 4, {}
-  for band = 0, bands - 1 do
-    of_bands[band] = k:ld_shared_v4_f32(me.places.totals + in_line, { offset = p.decay_bytes * band })
-  end
-  for _, one in ipairs { { "before", 0, bands - 1, 1 }, { "behind", bands - 1, 0, -1 } } do
-    local product, to = module.ones(k), me.places[one[1]] + in_line
-    for band = one[2], one[3], one[4] do
-      k:st_shared_v4_f32(to, product, { offset = p.decay_bytes * band })
-      if band ~= one[3] then
-        for c = 0, 3 do k:mul(product[c], product[c], of_bands[band][c]) end
-      end
-    end
   end
 end
 
