@@ -1,6 +1,6 @@
 -- N and P of a chunk with decays for each channel: products of rows that linear_attention/channel_rows.lua has stored.
 -- A block is 16 x 16 elements, of the rows of two bands and the columns of two; of N and P together there are four on
--- the diagonal and six below it, which the eight warps of a half share: two warps have two each on the diagonal.
+-- the diagonal and six below it, which the eight warps of a half share: the first two have two each on the diagonal.
 
 local elements = require "wgrun.tile.elements"
 
@@ -8,8 +8,8 @@ local module = {}
 
 -- Returns at(step), for the blocks of row pair `row` and column pair `column`; at(step) returns load(panel), what they
 -- read of 16 channels, those of `step` (0 to 3, a register) in a panel (0 or 1) of the tiles: words of K and of Q
--- (rows), of K (columns), and factor(a, b), what decays by since the end of band b up to the
--- beginning of band a, without fractions: two words of two channels each.
+-- (rows), of K (columns), and factor(a, b), what decays by since the end of band b (0 or 1) of
+-- the columns up to the beginning of band a of the rows, without fractions: two words of two channels each.
 local function reader(g, me, row, column)
   local k, p, lane = g.k, g.p, me.lane
   local in_line = lane & 7
@@ -20,6 +20,7 @@ local function reader(g, me, row, column)
   local of_columns = first("r", column, in_line + ((lane >> 4) << 3), lane >> 3 & 1)
   local of_channels, zero = (lane & 3) << 2, k:mov(0, { type = "b32" })
   return function(step)
+    -- A factor is a power of two, whose exponent is the sum of two numbers with the bias of bf16.
     local swizzle, channels = step << 5, (step << 5) + of_channels
     local from = { k = of_k ~ swizzle, q = of_q ~ swizzle, columns = of_columns ~ swizzle }
     return function(panel)
@@ -27,16 +28,20 @@ local function reader(g, me, row, column)
       for _, name in ipairs { "k", "q", "columns" } do
         out[name] = k:ldmatrix_x4(from[name], { offset = panel * p.k:offset(0, 64) })
       end
-      local function powers(name, band)
-        local words, place = {}, me.places[name] + channels + (band << 8)
-        for i = 0, 1 do words[i] = k:ld_shared_b32(place, { offset = 128 * panel + 16 * i }) end
+      local function powers(name, pair)
+        local words, place = {}, me.places[name] + channels + (pair << 9)
+        for band = 0, 1 do
+          words[band] = {}
+          for i = 0, 1 do words[band][i] = k:ld_shared_b32(place, { offset = 256 * band + 128 * panel + 16 * i }) end
+        end
         return words
       end
-      local known = { of_rows = {}, of_columns = {} }
+      local of_row_bands, of_column_bands = powers("of_rows", row), powers("of_columns", column)
       function out.factor(a, b)
-        local words, x, y = {}, known.of_rows[a] or powers("of_rows", a), known.of_columns[b] or powers("of_columns", b)
-        known.of_rows[a], known.of_columns[b] = x, y
-        for i = 0, 1 do words[i] = k:max_s16x2(k:add_s16x2(x[i], y[i]), zero) << 7 end
+        local words = {}
+        for i = 0, 1 do
+          words[i] = k:max_s16x2(k:add_s16x2(of_row_bands[a][i], of_column_bands[b][i]), zero) << 7
+        end
         return words
       end
       return out
@@ -44,21 +49,17 @@ local function reader(g, me, row, column)
   end
 end
 
--- sums += the rows `words`, those of the first band times `first` (nil: they are zeros), those of the second times
--- `second`, by columns of a band (mma.m16n8k16, PTX ISA 9.7.14.5.8).
+-- sums += the rows `words`, those of the first band times `first`, those of the second times `second`, by columns of a
+-- band (mma.m16n8k16, PTX ISA 9.7.14.5.8).
 local function add(g, sums, words, first, second, columns)
   local k, p, a = g.k, g.p, g.k:regs("b32", 4)
-  for w = 0, 3 do
-    local factors = second
-    if w % 2 == 0 then factors = first end
-    if factors then k:mul_bf16x2(a[w], words[w], factors[w // 2]) else k:mov(a[w], 0) end
-  end
+  for w = 0, 3 do k:mul_bf16x2(a[w], words[w], (w % 2 == 0 and first or second)[w // 2]) end
   k:mma_sync(sums, a, columns, sums, { d = "f32", a = p.dtype, b = p.dtype, k = 16 })
 end
 
--- Sums over all channels: for k and q, two bands of columns, four accumulators each. body(from, each): each(band,
--- first, second) adds what was read, `from`, to those of a band of columns, 0 or 1.
-local function summed(g, me, row, column, body)
+-- Sums over all channels for the blocks of row pair `row` and column pair `column`: for k and q, two bands of columns,
+-- four accumulators each. Above the diagonal they may be anything.
+local function multiply(g, me, row, column)
   local k, sums = g.k, {}
   for _, name in ipairs { "k", "q" } do
     sums[name] = {}
@@ -72,78 +73,52 @@ local function summed(g, me, row, column, body)
     local load = at(step)
     for panel = 0, 1 do
       local from = load(panel)
-      body(from, function(band, first, second)
+      for band = 0, 1 do
+        local first, second = from.factor(0, band), from.factor(1, band)
         for _, name in ipairs { "k", "q" } do
           add(g, sums[name][band], from[name], first, second, from.columns:slice(2 * band, 2))
         end
-      end)
+      end
     end
   end)
   return sums
 end
 
--- Stores a block of N, as k:triangular_inverse reads it, and one of P. row and column: pairs of bands. Where these are
--- the same, P is 0 above the diagonal; nobody reads N there.
-local function store(g, me, row, column, sums, on_diagonal)
+-- Stores a block of N, as k:triangular_inverse reads it, and one of P, 0 above the diagonal. Nobody reads N there.
+local function store(g, me, row, column, sums)
   local k, p, lane = g.k, g.p, me.lane
   local convert, in_line, pair = elements.to_output[p.dtype], lane >> 2, (lane & 3) << 1
   local first = in_line + (row << 4)
   local of_n = me.places.n + first * (4 * me.line) + (column << 6) + (pair << 2)
   local of_p = me.places.p + (first << 7) + (pair << 1)
+  local ahead = k:mov(first, { type = "s32" }) - k:mov((column << 4) + pair, { type = "s32" })
   for half = 0, 1 do
     local beta = k:neg(k:ld_shared_f32(me.places.beta + (first << 2), { offset = 32 * half }))
     for band = 0, 1 do
       local n, x = {}, {}
       for i = 0, 1 do
         n[i + 1] = elements.nearest_tf32(k, sums.k[band][2 * half + i] * beta)
-        x[i] = sums.q[band][2 * half + i] * g.sizes.scale
-        if on_diagonal and band == half then x[i] = k:selp(x[i], 0.0, in_line:ge(pair + i)) end
+        x[i] = k:selp(sums.q[band][2 * half + i] * g.sizes.scale, 0.0, ahead:ge(8 * band + i - 8 * half))
       end
-      local word = on_diagonal and band > half and 0 or convert(k, x[0], x[1])
       k:st_shared_v2_b32(of_n, n, { offset = 32 * me.line * half + 32 * band })
-      k:st_shared_b32(of_p + ((in_line ~ (column << 1) + band) << 4), word, { offset = 1024 * half })
+      local to = of_p + ((in_line ~ (column << 1) + band) << 4)
+      k:st_shared_b32(to, convert(k, x[0], x[1]), { offset = 1024 * half })
     end
   end
-end
-
--- The block on the diagonal of a pair of bands, a register.
-local function diagonal(g, me, pair)
-  local band = pair << 1
-  local next_band = band + 1
-  local sums = summed(g, me, pair, pair, function(from, each)
-    each(0, from.factor(band, band), from.factor(next_band, band))
-    each(1, nil, from.factor(next_band, next_band))
-  end)
-  store(g, me, pair, pair, sums, true)
-end
-
--- A block below it.
-local function below(g, me, row, column)
-  local k = g.k
-  local row_register, column_register = k:mov(row, { type = "u32" }), k:mov(column, { type = "u32" })
-  local function band_of(number) return k:mov(number, { type = "u32" }) end
-  local bands = { rows = { band_of(2 * row), band_of(2 * row + 1) }, columns = { band_of(2 * column), band_of(2 * column + 1) } }
-  local sums = summed(g, me, row_register, column_register, function(from, each)
-    for band = 0, 1 do
-      local b = bands.columns[band + 1]
-      each(band, from.factor(bands.rows[1], b), from.factor(bands.rows[2], b))
-    end
-  end)
-  store(g, me, row_register, column_register, sums, false)
 end
 
 --- Stores N and P of the chunk, but what is above the blocks on the diagonal.
 function module.emit(g, me)
-  local k, warp = g.k, 2
-  k:if_(me.warp:lt(2), function()
-    k:loop(2, function(i) diagonal(g, me, me.warp + me.warp + i) end)
+  local k = g.k
+  local below = me.warp - 2 -- blocks (1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2), from the third warp on
+  local row = k:selp(k:mov(1, { type = "u32" }), k:selp(k:mov(2, { type = "u32" }), 3, below:lt(3)), below:lt(1))
+  local column = below - (k:mul(row, row - 1) >> 1)
+  local diagonal = me.warp:lt(2)
+  k:loop(k:selp(k:mov(2, { type = "u32" }), 1, diagonal), function(turn)
+    local pair = me.warp + me.warp + turn
+    local i, j = k:selp(pair, row, diagonal), k:selp(pair, column, diagonal)
+    store(g, me, i, j, multiply(g, me, i, j))
   end)
-  for row = 1, 3 do
-    for column = 0, row - 1 do
-      k:if_(me.warp:eq(warp), function() below(g, me, row, column) end)
-      warp = warp + 1
-    end
-  end
 end
 
 return module

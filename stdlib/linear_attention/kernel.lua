@@ -47,11 +47,11 @@ local function copy_records(g)
     end
   end
   k:loop(at.chunks, function(chunk)
+    local number = (at.record + chunk) * p.heads + at.head
+    if p.overlaps then records.wait(k, g.sizes.ready, number, at.half) end
     ring:acquire(cursor)
     k:fence_proxy_async { space = "shared::cta" } -- decays have been read, by threads that need not wait for the fence
     local barrier = ring:expect(cursor, total)
-    local number = (at.record + chunk) * p.heads + at.head
-    if p.overlaps then records.wait(k, g.sizes.ready, number, at.half) end
     local from = records.place(k, p, g.sizes.records, number)
     for _, part in ipairs(parts) do
       k:cp_async_bulk(part.to + cursor.stage * part.bytes, from + part.offset, part.bytes, barrier)
