@@ -16,6 +16,7 @@ local wg = require "wgrun"
 local division = require "wgrun.builder.division"
 local parameters = require "wgrun.builder.parameters"
 local bands = require "wgrun.linear_attention.band_products"
+local order = require "wgrun.linear_attention.order"
 local preparation = require "wgrun.linear_attention.preparation"
 local records = require "wgrun.linear_attention.records"
 local rows = require "wgrun.linear_attention.channel_rows"
@@ -165,10 +166,7 @@ function module.make(p, list)
     buffer("logs", rows.bands * p.decay_bytes, 16)
     buffer("whole", p.decay_bytes, 16)
     for _, name in ipairs { "of_rows", "of_columns" } do buffer(name, rows.bands * p.decay_bytes // 2, 16) end
-    if p.overlaps then
-      k:griddepcontrol_wait()
-      k:griddepcontrol_launch_dependents()
-    end
+    order.begin(k)
     for _, name in ipairs { "t", "p" } do preparation.clear(k, me.places[name], p.t.bytes, me.thread, threads) end
     local copies = sender(g, me)
     local function meet() k:bar_sync(me.half + 1, { threads = threads }) end

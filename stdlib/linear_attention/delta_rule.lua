@@ -80,12 +80,12 @@ local function workspace(self, batch, tokens, O)
     local made, halves = {}, p.dim // p.columns
     if p.segments > 1 then
       local matrices = batch * p.segments * p.heads
-      made.summaries = wg.zeros("f32", { 2 * matrices * p.dim, p.dim })
-      made.states = wg.zeros("f32", { matrices * p.dim, p.dim })
+      made.summaries = wg.empty("f32", { 2 * matrices * p.dim, p.dim })
+      made.states = wg.empty("f32", { matrices * p.dim, p.dim })
     end
     if p.by_channel then
       local count = records.count(p, batch, tokens) * p.heads
-      made.records = wg.zeros("f32", { count, records.bytes(p) // 4 })
+      made.records = wg.empty("f32", { count, records.bytes(p) // 4 })
       made.ready = p.overlaps and wg.zeros("u32", { count, halves }) or nil
     end
     for name, tensor in pairs(made) do made[name] = on_device and tensor:to "gpu" or tensor end

@@ -185,6 +185,7 @@ function module.emit(g)
     end
   end
 
+  if with_o and p.segments > 1 then k:griddepcontrol_wait() end -- for the states before the segments
   state.load(g, s)
   pack_state()
   if p.packed or p.segments > 1 then k:if_(at.chunks:gt(0), chunks) else chunks() end

@@ -30,6 +30,7 @@ end
 --- The kernel of a plan, with these parameters. Its CTAs are half of V, head, and sequence.
 function module.make(p, list)
   return wg.kernel(p.name .. "_scan", { threads = 128 }, function(k)
+    k:griddepcontrol_launch_dependents()
     local g = { k = k, p = p }
     g.maps, g.sizes = parameters.declare(k, list)
     g.at = {
@@ -40,6 +41,7 @@ function module.make(p, list)
     local leader, last = k:special "tid.x":eq(0), p.segments - 1
     k:if_(leader, function() ring:init() end)
     k:bar_sync(0)
+    k:griddepcontrol_wait()
     local cursor, loaded = ring:cursor(), ring:cursor()
     local function slot(segment) return g.at.batch * p.segments + segment end
     local function load(segment)
