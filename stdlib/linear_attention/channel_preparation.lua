@@ -29,7 +29,8 @@ local halves, threads = 2, 256 -- of a CTA, and of a half
 function module.parameters(p)
   return parameters.rows {
     { "K", ("const %s*"):format(p.dtype) }, { "Q", ("const %s*"):format(p.dtype) },
-    { "g", "const f32*", "the logarithm of the decay, tokens x heads x 128" }, { "beta", "const f32*", "tokens x heads" },
+    { "g", "const f32*", "the logarithm of the decay, tokens x heads x 128" },
+    { "beta", "const f32*", "tokens x heads" },
     p.packed and { "starts", "const s32*" } or { "tokens", "u32" }, { "sequences", "u32" },
     { "units", "u32", "chunks of all heads" }, { "scale", "f32" }, { "records", "f32*", "for each chunk and head" },
     p.overlaps and { "ready", "u32*", "for each record and half of V: its copies that have ended" } or false,
@@ -51,13 +52,15 @@ local function chunk_of(g, unit)
   local chunk = division.divided(k, unit, p.heads)
   local at = { head = unit - chunk * p.heads }
   at.qk_head = division.divided(k, at.head, p.heads // p.qk_heads)
-  local start, tokens, record = nil, sizes.tokens, chunk
+  local start, tokens, record
   if p.packed then
+    record = chunk
     chunk, start, tokens = records.sequence(k, sizes, record)
   else
     local of_all = chunk
     chunk = k:div(of_all, sizes.sequences)
     local batch = of_all - chunk * sizes.sequences
+    tokens = sizes.tokens
     record, start = batch * ((tokens + 63) >> 6) + chunk, batch * tokens
   end
   at.number = record * p.heads + at.head

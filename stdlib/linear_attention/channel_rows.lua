@@ -91,7 +91,7 @@ function module.edges(g, me)
 end
 
 -- Four integers as two words of 16 bits each.
-local function packed(k, x)
+local function packed(x)
   local words = {}
   for i = 0, 1 do words[i + 1] = (x[2 * i] & 0xFFFF) | (x[2 * i + 1] << 16) end
   return words
@@ -110,12 +110,13 @@ function module.fractions(g, me, first, last)
     of_rows[c], of_columns[c] = k:mov(whole_first + bias, { type = "u32" }), k:mov(k:neg(whole_last), { type = "u32" })
   end
   local to = (me.warp << 8) + (me.lane << 3)
-  k:st_shared_v2_b32(me.places.of_rows + to, packed(k, of_rows))
-  k:st_shared_v2_b32(me.places.of_columns + to, packed(k, of_columns))
+  k:st_shared_v2_b32(me.places.of_rows + to, packed(of_rows))
+  k:st_shared_v2_b32(me.places.of_columns + to, packed(of_columns))
   return since, upto
 end
 
---- Returns store(name, r, words, factors): the thread's four elements of a row, each times a factor, to the tile `name`.
+--- Returns store(name, r, words, factors): the thread's four elements of a row, each times a factor, to the tile
+--- `name`.
 function module.writer(g, me)
   local k, p = g.k, g.p
   local split, convert = elements.from_output[p.dtype], elements.to_output[p.dtype]

@@ -18,7 +18,8 @@ local roofline = require "wgrun.cost.roofline"
 --- Linear attention made by wg.delta_rule.
 --- @field kernel kernel  the main kernel, like any other
 --- @field summary kernel?  with `segments`, the first one: what each segment makes of the state
---- @field preparation kernel?  with `decay = "channel"`, before all others: what of the chunks does not depend on the state
+--- @field preparation kernel?  with `decay = "channel"`, before all others: what of the chunks does not depend on the
+---   state
 --- @field scan kernel?  with `segments`, the second one: the states before each segment
 --- @field plan table  the choices: stages, registers
 local delta_rule = classes.new "delta_rule"
@@ -38,9 +39,10 @@ local delta_rule = classes.new "delta_rule"
 --- @option packed boolean = false  sequences of any lengths one after another: Q and K are total x qk_heads x dim, V
 ---   and O total x heads x dim, g and beta total x heads, and each launch gives `starts`. Chunks reach across the ends
 ---   of sequences: a NaN or an infinity may get from a sequence into the one before it
---- @option decay "head"|"channel" = "head"  a token's decay is one number for each head, or one for each head and channel
----   of K (Kimi delta attention): g is then batch x tokens x heads x dim. `dtype` is bf16, another kernel comes first,
----   and a decay below exp(-10) counts as exp(-10)
+--- @option decay "head"|"channel" = "head"  a token's decay is one number for each head, or one for each head and
+---   channel of K (Kimi delta attention): g is then batch x tokens x heads x dim, and a row of the state decays by
+---   exp(g_t) of its channel. `dtype` is bf16, another kernel comes first, and a decay below exp(-10) counts as
+---   exp(-10)
 --- @option initial_state boolean = false  launches give the states before the first tokens
 --- @option final_state boolean = false  launches get the states after the last tokens
 --- @option state_layout "kv"|"vk" = "kv"  the order of a state's dimensions: that of K before that of V, or after it

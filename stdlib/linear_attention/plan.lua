@@ -26,8 +26,8 @@ function module.make(opts)
   end
   p.o, p.by_channel = p.dtype, p.decay == "channel"
   if p.by_channel and p.dtype ~= "bf16" then
-    native.fail(("wg.delta_rule: decay = \"channel\" requires bf16, not %s: products of K and decays leave its range")
-      :format(p.dtype))
+    native.fail(('wg.delta_rule: decay = "channel" requires bf16, not %s: products of K and decays leave its range'):
+      format(p.dtype))
   end
   p.qk_heads = arguments.whole("wg.delta_rule: qk_heads", opts.qk_heads or p.heads, 1, p.heads)
   if p.heads % p.qk_heads ~= 0 then

@@ -1,6 +1,6 @@
--- What the preparation of a chunk with decays for each channel leaves in global memory (linear_attention/channel_preparation.lua),
--- for the kernels that pass over the chunks: a record for each chunk and head, whose parts are the bytes of tiles in
--- shared memory.
+-- What the preparation of a chunk with decays for each channel leaves in global memory
+-- (linear_attention/channel_preparation.lua), for the kernels that pass over the chunks: a record for each chunk and
+-- head, whose parts are the bytes of tiles in shared memory.
 
 local tensors = require "wgrun.attention.tensors"
 
