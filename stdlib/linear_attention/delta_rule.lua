@@ -96,14 +96,16 @@ local function workspace(self, batch, tokens, O)
   return self.workspace
 end
 
---- The options of the launches, in their order: one, or with `segments` three.
+--- The options of the launches, in their order: one, or with `segments` three, and with `decay = "channel"` one more,
+--- which comes first.
 --- @param Q tensor  batch x tokens x qk_heads x dim
 --- @param K tensor  as Q
 --- @param V tensor  batch x tokens x heads x dim
 --- @param O tensor  as V: the result
 --- @param options table
---- @option g tensor  f32, batch x tokens x heads: the logarithm of each token's decay, 0 or less
---- @option beta tensor  as g: how much of the new value each token writes
+--- @option g tensor  f32, batch x tokens x heads, with `decay = "channel"` x dim: the logarithm of each token's decay, 0
+---   or less
+--- @option beta tensor  f32, batch x tokens x heads: how much of the new value each token writes
 --- @option scale number?  the factor of O, positive; by default 1 / sqrt(dim)
 --- @option starts tensor?  s32: where each packed sequence begins, and the end of the last one; batch + 1 values
 --- @option initial_state tensor?  f32, batch x heads x dim x dim, in the order of `state_layout`
@@ -138,7 +140,22 @@ function delta_rule:launches(Q, K, V, O, values)
   return list
 end
 
---- The options of the launch, where there is one: without `segments`.
+--- The launches as objects of one kernel each, which a host starts one after the other: each has the kernel and the
+--- method `launch`, as plans of the C API and objects of the Python package take them.
+--- @return table  a list of { kernel =, launch = }
+--- @see delta_rule:launches
+function delta_rule:steps()
+  local steps = {}
+  for _, name in ipairs { "preparation", "summary", "scan", "kernel" } do
+    local number, made = #steps + 1, rawget(self, name)
+    steps[number] = made and {
+      kernel = made, launch = function(_, ...) return self:launches(...)[number][2] end,
+    }
+  end
+  return steps
+end
+
+--- The options of the launch, where there is one: without `segments`, with one decay for each head.
 --- @param Q tensor
 --- @param K tensor
 --- @param V tensor
@@ -146,7 +163,7 @@ end
 --- @param options table
 --- @options delta_rule:launches
 --- @return table  { grid =, args = }
---- @raise with `segments`.
+--- @raise where there are several.
 --- @see delta_rule:launches
 function delta_rule:launch(Q, K, V, O, values)
   local list = self:launches(Q, K, V, O, values)
@@ -230,4 +247,4 @@ end
 
 classes.close("delta_rule", delta_rule)
 classes.shield(wg, "wg.", { "delta_rule" })
-classes.shield(delta_rule, "delta_rule:", { "launches", "launch", "flops", "run", "prepare", "time" })
+classes.shield(delta_rule, "delta_rule:", { "launches", "launch", "steps", "flops", "run", "prepare", "time" })

@@ -9,12 +9,13 @@ local module = {}
 
 -- How many segments take the least time, where the numbers of tokens and sequences are known: as many as the SMs can
 -- sum up in one round, since the second round of a few CTAs would take as long as the first. Two are not worth it, nor
--- are segments of few chunks (docs/experiments/linear_attention.md).
+-- are segments of few chunks, nor three where the preparation would otherwise run at the same time
+-- (docs/experiments/linear_attention.md).
 local function segments_for(p, problem)
   local tokens, batch = problem[1], problem[2] or 1
   local ctas = 2 * (p.dim // p.columns) * p.heads * batch -- for each segment that is summed up
   local segments = math.min(roofline.sms() // ctas + 1, tokens // (8 * p.chunk))
-  return segments > 2 and segments or 1
+  return segments > (p.by_channel and 3 or 2) and segments or 1
 end
 
 --- The plan for the options of wg.delta_rule.

@@ -97,21 +97,13 @@ def measure(batch, tokens, qk_heads, heads, segments, lengths, decay):
         f"decay = '{decay}', final_state = true"
     script = wgrun.loads(f"""local wg = require "wgrun"
         local delta = wg.delta_rule {{ {options} }}
-        local steps = {{}}
-        for _, name in ipairs {{ "preparation", "summary", "scan", "kernel" }} do
-          local number = #steps + 1
-          steps[number] = rawget(delta, name) and {{
-            kernel = delta[name], launch = function(_, ...) return delta:launches(...)[number][2] end,
-          }}
-        end
-        return steps""")
-    steps = (decay == "channel") + (3 if segments > 1 else 1)
+        return delta:steps()""")
     ours_q, ours_k, ours_v, ours_o, ours_g, ours_beta = ((x[0] if lengths else x) for x in (q, k, v, o, g, beta))
     given = {"starts": starts} if lengths else {}
 
     def ours():
-        for step in range(steps):
-            script[step](ours_q, ours_k, ours_v, ours_o, g=ours_g, beta=ours_beta, final_state=state, **given)
+        for step in script:
+            step(ours_q, ours_k, ours_v, ours_o, g=ours_g, beta=ours_beta, final_state=state, **given)
         return o, state
 
     def theirs():
