@@ -50,10 +50,10 @@ local function compared(name, allowed)
 end
 
 -- lengths: of each sequence; packed, or all the same. data: keys(rows, seed), decay() and beta() in place of the usual ones; allowed,
--- the error.
+-- the error; before, tokens of no sequence before packed ones.
 local function run(name, o, lengths, data)
   data = data or {}
-  local dtype, heads, batch, total, longest = o.dtype or "bf16", o.heads or 1, #lengths, 0, 0
+  local dtype, heads, batch, total, longest = o.dtype or "bf16", o.heads or 1, #lengths, data.before or 0, 0
   local qk_heads = o.qk_heads or heads
   for _, length in ipairs(lengths) do total, longest = total + length, math.max(longest, length) end
   local delta = wg.delta_rule(o)
@@ -79,7 +79,7 @@ local function run(name, o, lengths, data)
   local states = { batch, heads, dim, dim }
   if o.initial_state then given.initial_state = wg.randn { shape = states, dtype = "f32", seed = 7 } end
   if o.packed then
-    local starts = { 0 }
+    local starts = { data.before or 0 }
     for i, length in ipairs(lengths) do starts[i + 1] = starts[i] + length end
     given.starts = wg.tensor("s32", { batch + 1 }, starts)
   end
@@ -104,7 +104,7 @@ local function run(name, o, lengths, data)
   local function flat(x) return x:reshape { -1 }:totable() end
   local q, key, v, out = flat(Q), flat(K), flat(V), flat(first)
   local initial, final = given.initial_state and flat(given.initial_state), given.final_state and flat(given.final_state)
-  local scale, from = given.scale or 1 / math.sqrt(dim), 0
+  local scale, from = given.scale or 1 / math.sqrt(dim), data.before or 0
   local allowed = data.allowed or o.dtype == "f16" and 0.001 or 0.008
   local add, finish = compared(name, allowed)
   local add_state, finish_state = compared(name .. ", state", allowed)
@@ -141,6 +141,8 @@ run("sequences", { heads = 3, initial_state = true, final_state = true, state_la
 run("packed", { heads = 2, qk_heads = 1, packed = true, initial_state = true, final_state = true }, { 70, 0, 1, 128, 63 })
 run("packed, states with V first", { packed = true, final_state = true, state_layout = "vk", dtype = "f16" }, { 3, 190 })
 
+run("packed, from somewhere", { packed = true, final_state = true }, { 70, 30 }, { before = 200 })
+
 run("segments", { heads = 2, qk_heads = 1, segments = 4, initial_state = true, final_state = true }, { 711 })
 run("two segments, two sequences", { segments = 2, final_state = true, dtype = "f16" }, { 150, 150 })
 run("packed, in segments", { heads = 2, packed = true, segments = 3, initial_state = true, final_state = true, state_layout = "vk" }, { 70, 0, 1, 400 })
@@ -167,6 +169,8 @@ by_channel("segments", { 711 }, { heads = 2, qk_heads = 1, segments = 4, initial
 by_channel("packed, in segments", { 70, 0, 1, 400 }, { packed = true, segments = 3, initial_state = true, final_state = true, state_layout = "vk" })
 by_channel("large decays", { 150 }, { final_state = true }, { decay = up_to(5) })
 by_channel("decays of all sizes", { 150 }, { final_state = true }, { decay = function() return -10 ^ (8 * math.random() - 4) end })
+by_channel("what is forgotten at once", { 150 }, { final_state = true }, { decay = function() return math.random() < 0.5 and -math.huge or -0.1 end })
+by_channel("packed, from somewhere", { 70, 30 }, { packed = true, final_state = true }, { before = 200 })
 by_channel("one key, without decay", { 150 }, { final_state = true }, { keys = same, decay = function() return 0 end, beta = function() return 1 end, allowed = 0.04 })
 
 check.refuses('wg.delta_rule: decay = "channel" requires bf16, not f16: products of K and decays leave its range', function() wg.delta_rule { decay = "channel", dtype = "f16" } end)
@@ -177,6 +181,11 @@ local function zeros(...) return wg.zeros("bf16", { ... }) end
 local V, g = zeros(1, 8, 2, 128), wg.zeros("f32", { 1, 8, 2 })
 check.refuses("delta_rule: Q must be 1 x 8 x 2 x 128, not 1 x 9 x 2 x 128", function() made:run(zeros(1, 9, 2, 128), V, V, V, { g = g, beta = g }) end)
 check.refuses("delta_rule: V must have 4 dimensions (batch x tokens x heads x dim), not 8 x 256", function() made:run(V, V, zeros(8, 256), V, { g = g, beta = g }) end)
+local channels, decays = wg.delta_rule { heads = 2, decay = "channel" }, wg.zeros("f32", { 1, 8, 2, 128 })
+check.refuses("delta_rule: g must be 1 x 8 x 2 x 128, not 1 x 8 x 2", function() channels:run(V, V, V, V, { g = g, beta = g }) end)
+check.refuses("delta_rule: there are 2 launches: delta_rule:launches", function() channels:launch(V, V, V, V, { g = decays, beta = g }) end)
+assert(wg.delta_rule { heads = 8, problem = { 8192 }, decay = "channel" }.plan.segments == 5)
+assert(wg.delta_rule { heads = 16, problem = { 8192 }, decay = "channel" }.plan.segments == 1)
 check.refuses("delta_rule:run: option `beta` is missing", function() made:run(V, V, V, V, { g = g }) end)
 check.refuses("delta_rule: `final_state` is given, but wg.delta_rule was made without `final_state`", function() made:run(V, V, V, V, { g = g, beta = g, final_state = g }) end)
 local none, no_gates = zeros(1, 0, 2, 128), wg.zeros("f32", { 1, 0, 2 })
