@@ -29,7 +29,7 @@ local halves, threads = 2, 256 -- of a CTA, and of a half
 function module.parameters(p)
   return parameters.rows {
     { "K", ("const %s*"):format(p.dtype) }, { "Q", ("const %s*"):format(p.dtype) },
-    { "g", "const f32*", "the logarithm of the decay, tokens x heads x 128" },
+    { "g", ("const %s*"):format(p.g_dtype), "the logarithm of the decay, tokens x heads x 128" },
     { "beta", "const f32*", "tokens x heads" },
     p.packed and { "starts", "const s32*" } or { "tokens", "u32" }, { "sequences", "u32" },
     { "units", "u32", "chunks of all heads" }, { "scale", "f32" }, { "records", "f32*", "for each chunk and head" },
@@ -175,7 +175,7 @@ function module.make(p, list)
     local function meet() k:bar_sync(me.half + 1, { threads = threads }) end
     local cta, ctas = k:special "ctaid.x", k:special "nctaid.x"
     local first, step = cta * halves + me.half, ctas * halves
-    local at, mine = chunk_of(g, first), rows.registers(k)
+    local at, mine = chunk_of(g, first), rows.registers(g)
     mine.beta = k:reg "f32"
     load(g, me, mine, at)
     k:loop({ from = first, to = g.sizes.units, step = step }, function(unit)

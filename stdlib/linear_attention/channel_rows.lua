@@ -2,6 +2,7 @@
 -- channels: loaded to registers, and stored times products of decays. Logarithms are those of base 2.
 
 local records = require "wgrun.linear_attention.records"
+local native = require "wgrun.native"
 local elements = require "wgrun.tile.elements"
 
 local module = {}
@@ -12,11 +13,13 @@ local log2_e = math.log(math.exp(1), 2)
 local least = -10 * log2_e -- logarithm of a token's decay
 local bias = 127 -- of exponents in f32 and bf16
 
---- Registers for the thread's part of a chunk: words of K and Q, two channels each; decays, their logarithms at first.
-function module.registers(k)
-  return {
-    k = k:regs("b32", 2 * rows_of_band), q = k:regs("b32", 2 * rows_of_band), e = k:regs("f32", 4 * rows_of_band),
-  }
+--- Registers for the thread's part of a chunk: words of K and Q, two channels each; decays, and before them g, as it is
+--- in memory.
+function module.registers(g)
+  local k = g.k
+  local function words() return k:regs("b32", 2 * rows_of_band) end
+  local decays = k:regs("f32", 4 * rows_of_band)
+  return { k = words(), q = words(), e = decays, g = g.p.g_dtype == "f32" and decays or words() }
 end
 
 --- Loads the thread's part of a chunk. Rows behind the sequence's last token have K = Q = 0 and no decay.
@@ -27,12 +30,14 @@ function module.load(g, me, rows, at)
     return k:mad_wide_u32(me.lane, 4 * size, k:mad_wide_u32(first * heads + head, p.dim * size, tensor))
   end
   local of_k, of_q = place(sizes.K, p.qk_heads, at.qk_head, 2), place(sizes.Q, p.qk_heads, at.qk_head, 2)
-  local of_g = place(sizes.g, p.heads, at.head, 4)
+  local bytes = native.element_bytes[p.g_dtype]
+  local of_g = place(sizes.g, p.heads, at.head, bytes)
+  local load_g = bytes == 4 and k.ld_global_v4_f32 or k.ld_global_v2_b32
   local band = k:mov(me.warp * rows_of_band, { type = "s32" })
   local function load(inside)
     for r = 0, rows_of_band - 1 do
       local guard = inside and inside(r)
-      k:ld_global_v4_f32(rows.e:slice(4 * r, 4), of_g, { offset = r * p.heads * p.dim * 4, guard = guard })
+      load_g(k, rows.g:slice(bytes * r, bytes), of_g, { offset = r * p.heads * p.dim * bytes, guard = guard })
       for _, one in ipairs { { rows.k, of_k }, { rows.q, of_q } } do
         k:ld_global_v2_b32(one[1]:slice(2 * r, 2), one[2], { offset = r * p.qk_heads * p.dim * 2, guard = guard })
       end
@@ -43,28 +48,34 @@ function module.load(g, me, rows, at)
       k:mov(rows.k[i], 0)
       k:mov(rows.q[i], 0)
     end
-    for i = 0, #rows.e - 1 do k:mov(rows.e[i], 0.0) end
+    for i = 0, #rows.g - 1 do k:mov(rows.g[i], bytes == 4 and 0.0 or 0) end
     load(function(r) return (band + r):lt(at.left) end)
   end)
 end
 
---- Fetches what a chunk loads into the L2 cache: a thread has two lines of 128 bytes of a row, one of g and one of K or
---- Q.
+--- Fetches what a chunk loads into the L2 cache: a thread has lines of 128 bytes of a row, one of g, as long as there
+--- are any, and one of K or Q.
 function module.prefetch(g, me, at)
   local k, p, sizes = g.k, g.p, g.sizes
   local row, line = me.thread >> 2, me.thread & 3
   local inside = k:mov(row, { type = "s32" }):lt(at.left)
-  local function fetch(tensor, heads, head, bytes, column)
+  local function fetch(tensor, heads, head, bytes, column, guard)
     local place = k:mad_wide_u32((at.row + row) * heads + head, p.dim * bytes, tensor)
-    k:prefetch_global_L2(k:mad_wide_u32(column, 128, place), { guard = inside })
+    k:prefetch_global_L2(k:mad_wide_u32(column, 128, place), { guard = guard })
   end
-  fetch(sizes.g, p.heads, at.head, 4, line)
-  fetch(k:selp(sizes.K, sizes.Q, line:lt(2)), p.qk_heads, at.qk_head, 2, line & 1)
+  local bytes = native.element_bytes[p.g_dtype]
+  fetch(sizes.g, p.heads, at.head, bytes, line, inside & line:lt(bytes))
+  fetch(k:selp(sizes.K, sizes.Q, line:lt(2)), p.qk_heads, at.qk_head, 2, line & 1, inside)
 end
 
 --- Stores the logarithms of the band's decays, and makes decays of logarithms.
 function module.decays(g, me, rows)
   local k, sums = g.k, {}
+  for i = 0, g.p.g_dtype == "bf16" and #rows.g - 1 or -1 do
+    local x, y = elements.from_output.bf16(k, rows.g[i])
+    k:mov(rows.e[2 * i], x)
+    k:mov(rows.e[2 * i + 1], y)
+  end
   for i = 0, #rows.e - 1 do k:max(rows.e[i], rows.e[i] * log2_e, least) end
   for c = 0, 3 do
     sums[c + 1] = rows.e[c]

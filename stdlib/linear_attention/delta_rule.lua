@@ -29,8 +29,8 @@ local delta_rule = classes.new "delta_rule"
 ---
 ---   S = exp(g_t) S;  S = S + beta_t k_t (v_t - k_t S);  o_t = scale q_t S
 ---
---- Q and K are batch x tokens x qk_heads x dim, V and O are batch x tokens x heads x dim, g and beta are f32, batch x
---- tokens x heads. The state is f32 between chunks of 64 tokens, and rounded to `dtype` where it is multiplied. The
+--- Q and K are batch x tokens x qk_heads x dim, V and O are batch x tokens x heads x dim, g and beta are batch x tokens
+--- x heads. The state is f32 between chunks of 64 tokens, and rounded to `dtype` where it is multiplied. The
 --- result does not depend on timing.
 --- @param options table
 --- @option dtype "bf16"|"f16" = "bf16"  the type of Q, K, V and O
@@ -43,6 +43,7 @@ local delta_rule = classes.new "delta_rule"
 ---   channel of K (Kimi delta attention): g is then batch x tokens x heads x dim, and a row of the state decays by
 ---   exp(g_t) of its channel. `dtype` is bf16, another kernel comes first, and a decay below exp(-10) counts as
 ---   exp(-10)
+--- @option g_dtype "f32"|"bf16" = "f32"  the type of g
 --- @option initial_state boolean = false  launches give the states before the first tokens
 --- @option final_state boolean = false  launches get the states after the last tokens
 --- @option state_layout "kv"|"vk" = "kv"  the order of a state's dimensions: that of K before that of V, or after it
@@ -103,8 +104,8 @@ end
 --- @param V tensor  batch x tokens x heads x dim
 --- @param O tensor  as V: the result
 --- @param options table
---- @option g tensor  f32, batch x tokens x heads, with `decay = "channel"` x dim: the logarithm of each token's decay, 0
----   or less
+--- @option g tensor  of `g_dtype`, batch x tokens x heads, with `decay = "channel"` x dim: the logarithm of each
+---   token's decay, 0 or less
 --- @option beta tensor  f32, batch x tokens x heads: how much of the new value each token writes
 --- @option scale number?  the factor of O, positive; by default 1 / sqrt(dim)
 --- @option starts tensor?  s32: where each packed sequence begins, and the end of the last one; batch + 1 values

@@ -139,7 +139,8 @@ local function tile_of(g)
 end
 
 -- All threads of the cluster meet.
-local function meet(k)
+local function meet(k, p)
+  if p.sharing == 1 then return k:bar_sync(0) end
   k:barrier_cluster_arrive()
   k:barrier_cluster_wait()
 end
@@ -161,8 +162,9 @@ function module.make(p, list)
     end)
     if not p.by_channel then
       preparation.clear(k, k:address(g.buffers.t), p.t_stages * p.t.bytes, thread, p.threads)
+      k:fence_proxy_async { space = "shared::cta" }
     end
-    meet(k)
+    meet(k, p)
     g.at = tile_of(g)
     local role = k:shfl_sync_idx_b32(thread >> 7, 0, 31)
     k:if_(role:eq(0), function()
@@ -180,7 +182,7 @@ function module.make(p, list)
         preparation.emit(g, role - 2)
       end)
     end)
-    meet(k) -- the other CTA may still need this one's memory
+    if p.sharing > 1 then meet(k, p) end -- the other CTA may still need this one's memory
   end)
   kernel:launch_rule { notes = parameters.notes(list) }
   return kernel

@@ -14,7 +14,7 @@ function module.make(p)
     whole and prepares and operand "Q" or false, prepares and operand "K" or false, operand "V",
     whole and { "O", map = tensors.box(p, p.chunk) } or false,
     whole and p.packed and { "O_rows", p.o .. "*", "O", as = "rows_of_o", value = function(l) return l.O end } or false,
-    prepares and { "g", "const f32*", "the logarithm of the decay, tokens x heads" } or false,
+    prepares and { "g", ("const %s*"):format(p.g_dtype), "the logarithm of the decay, tokens x heads" } or false,
     prepares and { "beta", "const f32*", "tokens x heads" } or false,
     not prepares and { "records", "const f32*", "of channel_preparation.lua" } or false,
     p.overlaps and { "ready", "u32*", "of that kernel" } or false,

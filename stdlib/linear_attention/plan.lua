@@ -22,7 +22,9 @@ end
 function module.make(opts)
   opts = arguments.options("wg.delta_rule", opts)
   local p = { what = "wg.delta_rule", layout = "bshd", dim = 128, chunk = 64, columns = 64 }
-  for _, name in ipairs { "dtype", "packed", "heads", "initial_state", "final_state", "state_layout", "decay", "name" } do
+  for _, name in ipairs {
+    "dtype", "packed", "heads", "initial_state", "final_state", "state_layout", "decay", "g_dtype", "name",
+  } do
     p[name] = opts[name]
   end
   p.o, p.by_channel = p.dtype, p.decay == "channel"

@@ -17,7 +17,6 @@ function module.clear(k, to, bytes, thread, threads)
   k:loop({ from = thread, to = bytes // 16, step = threads }, function(unit)
     k:st_shared_v4_b32(to + (unit << 4), zeros)
   end)
-  k:fence_proxy_async { space = "shared::cta" }
 end
 
 -- The products K K^T and Q K^T of a stage, a commit group.

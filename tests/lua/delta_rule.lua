@@ -74,6 +74,10 @@ local function run(name, o, lengths, data)
     betas[i] = data.beta and data.beta() or math.random()
   end
   local g = wg.tensor("f32", channels == dim and shape(heads, dim) or shape(heads), gates)
+  if o.g_dtype then
+    g = g:convert(o.g_dtype)
+    gates = g:reshape { -1 }:totable()
+  end
   local beta = wg.tensor("f32", shape(heads), betas)
   local given = { g = g, beta = beta, scale = o.packed and 0.5 or nil }
   local states = { batch, heads, dim, dim }
@@ -141,6 +145,7 @@ run("sequences", { heads = 3, initial_state = true, final_state = true, state_la
 run("packed", { heads = 2, qk_heads = 1, packed = true, initial_state = true, final_state = true }, { 70, 0, 1, 128, 63 })
 run("packed, states with V first", { packed = true, final_state = true, state_layout = "vk", dtype = "f16" }, { 3, 190 })
 
+run("g of 16 bits", { g_dtype = "bf16", heads = 2, final_state = true }, { 100 })
 run("packed, from somewhere", { packed = true, final_state = true }, { 70, 30 }, { before = 200 })
 
 run("segments", { heads = 2, qk_heads = 1, segments = 4, initial_state = true, final_state = true }, { 711 })
@@ -170,6 +175,7 @@ by_channel("packed, in segments", { 70, 0, 1, 400 }, { packed = true, segments =
 by_channel("large decays", { 150 }, { final_state = true }, { decay = up_to(5) })
 by_channel("decays of all sizes", { 150 }, { final_state = true }, { decay = function() return -10 ^ (8 * math.random() - 4) end })
 by_channel("what is forgotten at once", { 150 }, { final_state = true }, { decay = function() return math.random() < 0.5 and -math.huge or -0.1 end })
+by_channel("g of 16 bits", { 100, 100 }, { g_dtype = "bf16", heads = 2, final_state = true })
 by_channel("packed, from somewhere", { 70, 30 }, { packed = true, final_state = true }, { before = 200 })
 by_channel("one key, without decay", { 150 }, { final_state = true }, { keys = same, decay = function() return 0 end, beta = function() return 1 end, allowed = 0.04 })
 

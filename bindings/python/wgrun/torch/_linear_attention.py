@@ -22,7 +22,8 @@ def _delta_rule(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, scale:
     # Which kernels are best depends on the number of tokens, roughly: few kernels serve all of them.
     problem = None if starts is not None else (bucket(v.shape[1]), v.shape[0])
     options = (("dtype", DTYPES[v.dtype]), ("heads", v.shape[-2]), ("qk_heads", q.shape[-2]), ("packed", starts is not None),
-               ("decay", "channel" if g.dim() == v.dim() else "head"), ("initial_state", initial_state is not None),
+               ("decay", "channel" if g.dim() == v.dim() else "head"), ("g_dtype", DTYPES[g.dtype]),
+               ("initial_state", initial_state is not None),
                ("final_state", final_state), ("state_layout", "vk" if state_v_first else "kv"), ("problem", problem))
     named: dict[str, Any] = {"g": ready(g), "beta": ready(beta), "scale": scale}
     for name, tensor in (("initial_state", initial_state), ("final_state", state if final_state else None), ("starts", starts)):
@@ -90,7 +91,7 @@ def _call(what: str, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, s
         wrong(what, f"initial_state {tuple(initial_state.shape)}: {states}")
     if use_qk_l2norm_in_kernel:
         q, k = _unit(q), _unit(k)
-    tensors = (q, k, v, g.float(), beta.float())
+    tensors = (q, k, v, g if g.dtype == torch.bfloat16 else g.float(), beta.float())
     starts = None
     if cu_seqlens is not None:
         tensors, starts = tuple(tensor.squeeze(0) for tensor in tensors), cu_seqlens.to(torch.int32).contiguous()
