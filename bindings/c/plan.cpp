@@ -132,7 +132,7 @@ void add_workspace(Plan& plan, const lua::HostTensorBox& box) {
     planned.argument.rank = tensor->rank();
     planned.bytes = bytes.size();
     planned.empty = box.empty;
-    planned.zeros = std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
+    planned.zeros = box.empty || std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
     plan.arguments.push_back(std::move(planned));
 }
 

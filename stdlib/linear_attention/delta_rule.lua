@@ -15,6 +15,8 @@ local shapes = require "wgrun.linear_attention.shapes"
 local native = require "wgrun.native"
 local roofline = require "wgrun.cost.roofline"
 
+local most_sizes = 64 -- whose memory on the host is kept
+
 --- Linear attention made by wg.delta_rule.
 --- @field kernel kernel  the main kernel, like any other
 --- @field summary kernel?  with `segments`, the first one: what each segment makes of the state
@@ -62,7 +64,7 @@ local delta_rule = classes.new "delta_rule"
 function wg.delta_rule(opts)
   local p = plan.make(opts == nil and {} or opts)
   local lists = { main = kernel_parameters.make(p) }
-  local made = { plan = p, parameters = lists, kernel = kernel.make(p, lists.main), workspace_key = "" }
+  local made = { plan = p, parameters = lists, kernel = kernel.make(p, lists.main), workspaces = {}, sizes = 0 }
   if p.by_channel then
     lists.preparation = channel_preparation.parameters(p)
     made.preparation = channel_preparation.make(p, lists.preparation)
@@ -75,11 +77,13 @@ function wg.delta_rule(opts)
   return setmetatable(made, delta_rule)
 end
 
--- What the kernels hand to each other, by name, made for the first launch of a size and kept; it stays where O is.
+-- What the kernels hand to each other, by name, made for the first launch of a size and kept; it stays where O is. On a
+-- device that of one size is kept. On the host, where threads may ask for launches of several sizes in turns, each
+-- launch of a size must get the same.
 local function workspace(self, batch, tokens, O)
   local p, on_device = self.plan, arguments.describe(O) == "wgrun.device_tensor"
   local key = ("%d %d %s"):format(batch, tokens, on_device)
-  if self.workspace_key ~= key then
+  if not self.workspaces[key] then
     local made, halves = {}, p.dim // p.columns
     if p.segments > 1 then
       local matrices = batch * p.segments * p.heads
@@ -92,9 +96,10 @@ local function workspace(self, batch, tokens, O)
       made.ready = p.overlaps and wg.zeros("u32", { count, halves }) or nil
     end
     for name, tensor in pairs(made) do made[name] = on_device and tensor:to "gpu" or tensor end
-    self.workspace_key, self.workspace = key, made
+    if on_device or self.sizes == most_sizes then self.workspaces, self.sizes = {}, 0 end
+    self.workspaces[key], self.sizes = made, self.sizes + 1
   end
-  return self.workspace
+  return self.workspaces[key]
 end
 
 --- The options of the launches, in their order: one, or with `segments` three, and with `decay = "channel"` one more,
