@@ -16,7 +16,7 @@ local wg = require "wgrun"
 local division = require "wgrun.builder.division"
 local parameters = require "wgrun.builder.parameters"
 local bands = require "wgrun.linear_attention.band_products"
-local order = require "wgrun.linear_attention.order"
+local dependent_launch = require "wgrun.linear_attention.dependent_launch"
 local preparation = require "wgrun.linear_attention.preparation"
 local records = require "wgrun.linear_attention.records"
 local rows = require "wgrun.linear_attention.channel_rows"
@@ -169,7 +169,7 @@ function module.make(p, list)
     buffer("logs", rows.bands * p.decay_bytes, 16)
     buffer("whole", p.decay_bytes, 16)
     for _, name in ipairs { "of_rows", "of_columns" } do buffer(name, rows.bands * p.decay_bytes // 2, 16) end
-    order.begin(k)
+    dependent_launch.begin(k)
     for _, name in ipairs { "t", "p" } do preparation.clear(k, me.places[name], p.t.bytes, me.thread, threads) end
     local copies = sender(g, me)
     local function meet() k:bar_sync(me.half + 1, { threads = threads }) end

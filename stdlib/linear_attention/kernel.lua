@@ -17,7 +17,7 @@ local parameters = require "wgrun.builder.parameters"
 local gates = require "wgrun.linear_attention.gates"
 local results = require "wgrun.linear_attention.results"
 local preparation = require "wgrun.linear_attention.preparation"
-local order = require "wgrun.linear_attention.order"
+local dependent_launch = require "wgrun.linear_attention.dependent_launch"
 local records = require "wgrun.linear_attention.records"
 local recurrence = require "wgrun.linear_attention.recurrence"
 
@@ -152,7 +152,7 @@ function module.make(p, list)
     local g = { k = k, p = p }
     g.maps, g.sizes = parameters.declare(k, list)
     g.buffers, g.rings = stages_of(k, p)
-    if p.summary then order.begin(k) end
+    if p.summary then dependent_launch.begin(k) end
     local thread = k:special "tid.x"
     k:if_(thread:eq(0), function()
       for _, map in pairs(g.maps) do k:prefetch_tensormap(map) end
