@@ -33,7 +33,7 @@ function module.parameters(p)
     { "beta", "const f32*", "tokens x heads" },
     p.packed and { "starts", "const s32*" } or { "tokens", "u32" }, { "sequences", "u32" },
     { "units", "u32", "chunks of all heads" }, { "scale", "f32" }, { "records", "f32*", "for each chunk and head" },
-    p.overlaps and { "ready", "u32*", "for each record and half of V: its copies that have ended" } or false,
+    p.overlaps and { "ready", "u32*", "for each record: its copies that have ended" } or false,
   }
 end
 
@@ -44,26 +44,33 @@ function module.ctas(sms, units, others)
   return math.min((units + halves - 1) // halves, 3 * free >= sms and free or sms)
 end
 
--- What unit `unit` is: head, qk_head; number, of the record among all heads'; row, the chunk's first one in the
--- tensors; left, the number of the sequence's tokens from there on, which is 0 or less for a record that no sequence
--- has, and for a unit behind the last one.
-local function chunk_of(g, unit)
+-- What the unit is: head; record, and number, that of the record among all heads'; where sequences are not packed also
+-- chunk and batch.
+local function place_of(g, unit)
   local k, p, sizes = g.k, g.p, g.sizes
-  local chunk = division.divided(k, unit, p.heads)
-  local at = { head = unit - chunk * p.heads }
-  at.qk_head = division.divided(k, at.head, p.heads // p.qk_heads)
-  local start, tokens, record
-  if p.packed then
-    record = chunk
-    chunk, start, tokens = records.sequence(k, sizes, record)
-  else
-    local of_all = chunk
-    chunk = k:div(of_all, sizes.sequences)
-    local batch = of_all - chunk * sizes.sequences
-    tokens = sizes.tokens
-    record, start = batch * ((tokens + 63) >> 6) + chunk, batch * tokens
+  local of_all = division.divided(k, unit, p.heads)
+  local at = { head = unit - of_all * p.heads, record = of_all }
+  if not p.packed then
+    at.chunk = k:div(of_all, sizes.sequences)
+    at.batch = of_all - at.chunk * sizes.sequences
+    at.record = at.batch * ((sizes.tokens + 63) >> 6) + at.chunk
   end
-  at.number = record * p.heads + at.head
+  at.number = at.record * p.heads + at.head
+  return at
+end
+
+-- The chunk of a unit: head, qk_head and number; row, the chunk's first one in the tensors; left, the number of the
+-- sequence's tokens from there on, which is 0 or less for a record that no sequence has, and for a unit behind the last
+-- one.
+local function chunk_of(g, unit)
+  local k, p, sizes, at = g.k, g.p, g.sizes, place_of(g, unit)
+  at.qk_head = division.divided(k, at.head, p.heads // p.qk_heads)
+  local chunk, start, tokens
+  if p.packed then
+    chunk, start, tokens = records.sequence(k, sizes, at.record)
+  else
+    chunk, start, tokens = at.chunk, at.batch * sizes.tokens, sizes.tokens
+  end
   at.row = start + (chunk << 6)
   local left = k:mov(tokens, { type = "s32" }) - k:mov(chunk << 6, { type = "s32" })
   at.left = k:selp(left, 0, unit:lt(sizes.units))
@@ -72,7 +79,7 @@ end
 
 -- Copies of records, each by two threads: one has T, the other one the rest. send(at, first, bytes) starts
 -- that of a thread; finish() waits until it has been read, and where another kernel waits for it, until it has ended,
--- which it tells both halves of V.
+-- which it counts.
 local function sender(g, me)
   local k, p, sizes = g.k, g.p, g.sizes
   local ready = p.overlaps and k:mov(0, { type = "u64" })
@@ -81,15 +88,13 @@ local function sender(g, me)
     k:if_(at.left:gt(0), function()
       k:cp_async_bulk_store(records.place(k, p, sizes.records, at.number) + first, me.places.record + first, bytes)
       k:cp_async_bulk_commit_group()
-      if ready then k:mov(ready, k:element(sizes.ready, at.number << 1)) end
+      if ready then k:mov(ready, k:element(sizes.ready, at.number)) end
     end)
   end
   function out.finish()
     k:cp_async_bulk_wait_group(0, { read = not ready })
     if not ready then return end
-    k:if_(ready:ne(0), function()
-      for half = 0, 1 do k:red_release_gpu_global_add_u32(ready, 1, { offset = 4 * half }) end
-    end)
+    k:if_(ready:ne(0), function() k:red_release_gpu_global_add_u32(ready, 1) end)
     k:mov(ready, 0)
   end
   return out
@@ -169,12 +174,17 @@ function module.make(p, list)
     buffer("logs", rows.bands * p.decay_bytes, 16)
     buffer("whole", p.decay_bytes, 16)
     for _, name in ipairs { "of_rows", "of_columns" } do buffer(name, rows.bands * p.decay_bytes // 2, 16) end
-    dependent_launch.begin(k)
     for _, name in ipairs { "t", "p" } do preparation.clear(k, me.places[name], p.t.bytes, me.thread, threads) end
     local copies = sender(g, me)
     local function meet() k:bar_sync(me.half + 1, { threads = threads }) end
     local cta, ctas = k:special "ctaid.x", k:special "nctaid.x"
     local first, step = cta * halves + me.half, ctas * halves
+    dependent_launch.begin(k, p.overlaps and function()
+      -- Each half counts the copies of its own units.
+      local own = { from = first + me.thread * step, to = g.sizes.units, step = step * threads }
+      k:loop(own, function(unit) k:st_global_u32(k:element(g.sizes.ready, place_of(g, unit).number), 0) end)
+      k:fence_acq_rel_gpu()
+    end)
     local at, mine = chunk_of(g, first), rows.registers(g)
     mine.beta = k:reg "f32"
     load(g, me, mine, at)

@@ -84,7 +84,7 @@ local function workspace(self, batch, tokens, O)
   local p, on_device = self.plan, arguments.describe(O) == "wgrun.device_tensor"
   local key = ("%d %d %s"):format(batch, tokens, on_device)
   if not self.workspaces[key] then
-    local made, halves = {}, p.dim // p.columns
+    local made = {}
     if p.segments > 1 then
       local matrices = batch * p.segments * p.heads
       made.summaries = wg.empty("f32", { 2 * matrices * p.dim, p.dim })
@@ -93,7 +93,7 @@ local function workspace(self, batch, tokens, O)
     if p.by_channel then
       local count = records.count(p, batch, tokens) * p.heads
       made.records = wg.empty("f32", { count, records.bytes(p) // 4 })
-      made.ready = p.overlaps and wg.zeros("u32", { count, halves }) or nil
+      made.ready = p.overlaps and wg.empty("u32", { count }) or nil
     end
     for name, tensor in pairs(made) do made[name] = on_device and tensor:to "gpu" or tensor end
     if on_device or self.sizes == most_sizes then self.workspaces, self.sizes = {}, 0 end

@@ -49,7 +49,7 @@ local function copy_records(g)
   end
   k:loop(at.chunks, function(chunk)
     local number = (at.record + chunk) * p.heads + at.head
-    if p.overlaps then records.wait(k, g.sizes.ready, number, at.half) end
+    if p.overlaps then records.wait(k, g.sizes.ready, number) end
     ring:acquire(cursor)
     k:fence_proxy_async { space = "shared::cta" } -- decays have been read, by threads that need not wait for the fence
     local barrier = ring:expect(cursor, total)

@@ -17,7 +17,7 @@ function module.make(p)
     prepares and { "g", ("const %s*"):format(p.g_dtype), "the logarithm of the decay, tokens x heads" } or false,
     prepares and { "beta", "const f32*", "tokens x heads" } or false,
     not prepares and { "records", "const f32*", "of channel_preparation.lua" } or false,
-    p.overlaps and { "ready", "u32*", "of that kernel" } or false,
+    p.overlaps and { "ready", "const u32*", "of that kernel" } or false,
     p.packed and { "starts", "const s32*" } or { "tokens", "u32" },
     whole and prepares and { "scale", "f32" } or false,
     whole and p.segments > 1 and { "states", "const f32*", "of segments.lua's kernel" } or false,

@@ -43,12 +43,10 @@ function module.place(k, p, records, number)
   return k:mad_wide_u32(number, bytes, records)
 end
 
---- Waits until both copies of a record have ended, which a kernel makes that runs at the same time; for the next launch
---- their number becomes 0 again. One thread for each half of V executes it.
-function module.wait(k, ready, number, half)
-  local count = k:element(ready, (number << 1) + half)
+--- Waits until both copies of a record have ended, which a kernel makes that runs at the same time.
+function module.wait(k, ready, number)
+  local count = k:element(ready, number)
   k:while_(function() return k:ld_acquire_gpu_global_u32(count):lt(2) end, function() end)
-  k:st_global_u32(count, 0)
   k:fence_proxy_async { space = "global" }
 end
 
