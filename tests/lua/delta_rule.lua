@@ -192,6 +192,8 @@ check.refuses("delta_rule: V must have 4 dimensions (batch x tokens x heads x di
 local channels, decays = wg.delta_rule { heads = 2, decay = "channel" }, wg.zeros("f32", { 1, 8, 2, 128 })
 check.refuses("delta_rule: g must be 1 x 8 x 2 x 128, not 1 x 8 x 2", function() channels:run(V, V, V, V, { g = g, beta = g }) end)
 check.refuses("delta_rule: there are 2 launches: delta_rule:launches", function() channels:launch(V, V, V, V, { g = decays, beta = g }) end)
+local timed = channels:time(V, V, V, zeros(1, 8, 2, 128), { backend = "sim", rounds = 1, timeout_ms = 60000, g = decays, beta = g })
+assert(#timed.parts == 2 and timed.median_us > 0)
 assert(wg.delta_rule { heads = 8, problem = { 8192 }, decay = "channel" }.plan.segments == 5)
 assert(wg.delta_rule { heads = 16, problem = { 8192 }, decay = "channel" }.plan.segments == 1)
 check.refuses("delta_rule:run: option `beta` is missing", function() made:run(V, V, V, V, { g = g }) end)
