@@ -8,7 +8,8 @@
 -- passes over the chunks with the state in its registers (linear_attention/recurrence.lua); two others make T and P of
 -- chunks ahead of it (linear_attention/preparation.lua), in turns with those of the CTA that has the head's other
 -- columns; in the fourth, threads copy Q, K and V, a warp makes sums and exponentials of g
--- (linear_attention/gates.lua), and another stores O (linear_attention/results.lua).
+-- (linear_attention/gates.lua), and another stores O (linear_attention/results.lua). With decays for each channel
+-- another kernel prepares (linear_attention/channel_preparation.lua), and a thread copies what it has left.
 
 local wg = require "wgrun"
 local tensors = require "wgrun.attention.tensors"
