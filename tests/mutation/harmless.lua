@@ -172,6 +172,7 @@ local rows = {
   { case = "^delta rule", name = "bar_warp_sync", kind = "swapped", what = "after end_if", why = "All lanes come by there, and the arrival is still to come." },
   { case = "^delta rule", name = "wgmma_wait_group", kind = "swapped", what = "after bar_warp_sync", why = "Both come before the arrival." },
   { case = "^delta rule", name = "cp_async_bulk_wait_group", kind = "swapped", what = "after end_if", why = "The lane that copies comes by there; the others have no groups." },
+  { case = "^delta rule, decays", name = "bar_sync", text = "k:bar_sync(0)", why = "Before a kernel starts that runs at the same time; for the copies that are counted another barrier follows." },
   { case = "^delta rule, decays", name = "fence_acq_rel_gpu", why = "For a kernel that runs at the same time, which the simulator runs behind this one." },
   { case = "^delta rule, decays", name = "fence_proxy_async", text = 'space = "global"', why = "Of copies by another kernel, which the simulator runs before this one." },
   { case = "^delta rule, decays", name = "cp_async_bulk_wait_group", text = "read = not ready", what = "read", why = "Another kernel waits for the copies' ends, which the simulator runs behind this one." },
