@@ -20,7 +20,7 @@ struct Planned {
     wgrun_argument argument{};  ///< its shape points into `shape`
     TensorShape shape{};
     std::size_t bytes = 0;
-    bool zeros = false;
+    bool zeros = false, empty = false;
 };
 
 class Plan {
@@ -120,7 +120,8 @@ void call_launch(lua_State* L, const Asking& asking) {
 }
 
 /// A tensor that the script made for the kernel.
-void add_workspace(Plan& plan, const std::shared_ptr<Tensor>& tensor) {
+void add_workspace(Plan& plan, const lua::HostTensorBox& box) {
+    const std::shared_ptr<Tensor>& tensor = box.tensor;
     plan.tensors.push_back(tensor);
     Planned planned;
     planned.argument.kind = WGRUN_MEMORY;
@@ -130,7 +131,8 @@ void add_workspace(Plan& plan, const std::shared_ptr<Tensor>& tensor) {
     planned.shape = tensor->shape();
     planned.argument.rank = tensor->rank();
     planned.bytes = bytes.size();
-    planned.zeros = std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
+    planned.empty = box.empty;
+    planned.zeros = box.empty || std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
     plan.arguments.push_back(std::move(planned));
 }
 
@@ -153,8 +155,8 @@ void add_argument(lua_State* L, Plan& plan) {
             planned.argument.real = real;
             plan.arguments.push_back(std::move(planned));
         });
-    } else if (const std::shared_ptr<Tensor>* tensor = lua::test_tensor(L, -1)) {
-        lua::guarded(L, [&] { add_workspace(plan, *tensor); });
+    } else if (lua::test_tensor(L, -1) != nullptr) {
+        lua::guarded(L, [&] { add_workspace(plan, *lua::test<lua::HostTensorBox>(L, -1)); });
     } else {
         refuse_result(L, "args: expected operands, tensors and numbers", -1);
     }
@@ -263,6 +265,7 @@ int wgrun_plan_argument(wgrun_plan* plan, size_t index, wgrun_planned* planned) 
         out.argument = found.argument;
         out.bytes = found.bytes;
         out.zeros = found.zeros ? 1 : 0;
+        out.empty = found.empty ? 1 : 0;
         write_struct(planned, out, "planned");
     });
 }

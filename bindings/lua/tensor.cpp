@@ -144,6 +144,13 @@ int zeros(lua_State* L) {
     return tensor_new(L);
 }
 
+// wg.empty(dtype, shape)
+int empty(lua_State* L) {
+    zeros(L);
+    test<HostTensorBox>(L, -1)->empty = true;
+    return 1;
+}
+
 // Reads the options shape and dtype; leaves the shape on the stack.
 TensorShape& random_options(lua_State* L, const Options& options, Dtype& dtype) {
     const std::string_view name = options.string("dtype", "f32");
@@ -299,6 +306,12 @@ Makes a tensor in host memory.
 
                                        {"zeros", zeros, R"(
 Makes a tensor of zeros.
+@param dtype string
+@param shape integer|table  the extents
+@return tensor)"},
+
+                                       {"empty", empty, R"(
+Makes a tensor that nobody reads before it is written, such as memory for what one kernel hands to the next one. Here it holds zeros; other hosts of a launch need not clear it.
 @param dtype string
 @param shape integer|table  the extents
 @return tensor)"},

@@ -20,6 +20,7 @@ namespace wgrun::lua {
 /// finalizer, which may run at any allocation, could close a tensor that they use.
 struct HostTensorBox {
     std::shared_ptr<Tensor> tensor;
+    bool empty = false;  ///< made by wg.empty: nobody reads it before it is written
 };
 
 /// A product by cuBLAS, which shares ownership of its three tensors.

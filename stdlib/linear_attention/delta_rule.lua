@@ -5,16 +5,23 @@ local arguments = require "wgrun.arguments"
 local prepared_launches = require "wgrun.builder.launches"
 local builder_parameters = require "wgrun.builder.parameters"
 local classes = require "wgrun.classes"
+local channel_preparation = require "wgrun.linear_attention.channel_preparation"
 local kernel = require "wgrun.linear_attention.kernel"
 local kernel_parameters = require "wgrun.linear_attention.parameters"
 local plan = require "wgrun.linear_attention.plan"
+local records = require "wgrun.linear_attention.records"
 local segments = require "wgrun.linear_attention.segments"
 local shapes = require "wgrun.linear_attention.shapes"
 local native = require "wgrun.native"
+local roofline = require "wgrun.cost.roofline"
+
+local most_sizes = 64 -- whose memory on the host is kept
 
 --- Linear attention made by wg.delta_rule.
 --- @field kernel kernel  the main kernel, like any other
 --- @field summary kernel?  with `segments`, the first one: what each segment makes of the state
+--- @field preparation kernel?  with `decay = "channel"`, before all others: what of the chunks does not depend on the
+---   state
 --- @field scan kernel?  with `segments`, the second one: the states before each segment
 --- @field plan table  the choices: stages, registers
 local delta_rule = classes.new "delta_rule"
@@ -24,8 +31,8 @@ local delta_rule = classes.new "delta_rule"
 ---
 ---   S = exp(g_t) S;  S = S + beta_t k_t (v_t - k_t S);  o_t = scale q_t S
 ---
---- Q and K are batch x tokens x qk_heads x dim, V and O are batch x tokens x heads x dim, g and beta are f32, batch x
---- tokens x heads. The state is f32 between chunks of 64 tokens, and rounded to `dtype` where it is multiplied. The
+--- Q and K are batch x tokens x qk_heads x dim, V and O are batch x tokens x heads x dim, g and beta are batch x tokens
+--- x heads. The state is f32 between chunks of 64 tokens, and rounded to `dtype` where it is multiplied. The
 --- result does not depend on timing.
 --- @param options table
 --- @option dtype "bf16"|"f16" = "bf16"  the type of Q, K, V and O
@@ -34,6 +41,11 @@ local delta_rule = classes.new "delta_rule"
 --- @option packed boolean = false  sequences of any lengths one after another: Q and K are total x qk_heads x dim, V
 ---   and O total x heads x dim, g and beta total x heads, and each launch gives `starts`. Chunks reach across the ends
 ---   of sequences: a NaN or an infinity may get from a sequence into the one before it
+--- @option decay "head"|"channel" = "head"  a token's decay is one number for each head, or one for each head and
+---   channel of K (Kimi delta attention): g is then batch x tokens x heads x dim, and a row of the state decays by
+---   exp(g_t) of its channel. `dtype` is bf16, another kernel comes first, and a decay below exp(-10) counts as
+---   exp(-10)
+--- @option g_dtype "f32"|"bf16" = "f32"  the type of g
 --- @option initial_state boolean = false  launches give the states before the first tokens
 --- @option final_state boolean = false  launches get the states after the last tokens
 --- @option state_layout "kv"|"vk" = "kv"  the order of a state's dimensions: that of K before that of V, or after it
@@ -52,7 +64,11 @@ local delta_rule = classes.new "delta_rule"
 function wg.delta_rule(opts)
   local p = plan.make(opts == nil and {} or opts)
   local lists = { main = kernel_parameters.make(p) }
-  local made = { plan = p, parameters = lists, kernel = kernel.make(p, lists.main), workspace_key = "" }
+  local made = { plan = p, parameters = lists, kernel = kernel.make(p, lists.main), workspaces = {}, sizes = 0 }
+  if p.by_channel then
+    lists.preparation = channel_preparation.parameters(p)
+    made.preparation = channel_preparation.make(p, lists.preparation)
+  end
   if p.segments > 1 then
     local of_summary = plan.of_summary(p)
     lists.summary, lists.scan = kernel_parameters.make(of_summary), segments.parameters(p)
@@ -61,28 +77,41 @@ function wg.delta_rule(opts)
   return setmetatable(made, delta_rule)
 end
 
--- What the kernels of segments hand to each other, made for the first launch of a size and kept; it stays where O is.
-local function workspace(self, batch, O)
+-- What the kernels hand to each other, by name, made for the first launch of a size and kept; it stays where O is. On a
+-- device that of one size is kept. On the host, where threads may ask for launches of several sizes in turns, each
+-- launch of a size must get the same.
+local function workspace(self, batch, tokens, O)
   local p, on_device = self.plan, arguments.describe(O) == "wgrun.device_tensor"
-  local key = ("%d %s"):format(batch, on_device)
-  if self.workspace_key ~= key then
-    local matrices = batch * p.segments * p.heads
-    local summaries = wg.zeros("f32", { 2 * matrices * p.dim, p.dim })
-    local states = wg.zeros("f32", { matrices * p.dim, p.dim })
-    if on_device then summaries, states = summaries:to "gpu", states:to "gpu" end
-    self.workspace_key, self.summaries, self.states = key, summaries, states
+  local key = ("%d %d %s"):format(batch, tokens, on_device)
+  if not self.workspaces[key] then
+    local made = {}
+    if p.segments > 1 then
+      local matrices = batch * p.segments * p.heads
+      made.summaries = wg.empty("f32", { 2 * matrices * p.dim, p.dim })
+      made.states = wg.empty("f32", { matrices * p.dim, p.dim })
+    end
+    if p.by_channel then
+      local count = records.count(p, batch, tokens) * p.heads
+      made.records = wg.empty("f32", { count, records.bytes(p) // 4 })
+      made.ready = p.overlaps and wg.empty("u32", { count }) or nil
+    end
+    for name, tensor in pairs(made) do made[name] = on_device and tensor:to "gpu" or tensor end
+    if on_device or self.sizes == most_sizes then self.workspaces, self.sizes = {}, 0 end
+    self.workspaces[key], self.sizes = made, self.sizes + 1
   end
-  return self.summaries, self.states
+  return self.workspaces[key]
 end
 
---- The options of the launches, in their order: one, or with `segments` three.
+--- The options of the launches, in their order: one, or with `segments` three, and with `decay = "channel"` one more,
+--- which comes first.
 --- @param Q tensor  batch x tokens x qk_heads x dim
 --- @param K tensor  as Q
 --- @param V tensor  batch x tokens x heads x dim
 --- @param O tensor  as V: the result
 --- @param options table
---- @option g tensor  f32, batch x tokens x heads: the logarithm of each token's decay, 0 or less
---- @option beta tensor  as g: how much of the new value each token writes
+--- @option g tensor  of `g_dtype`, batch x tokens x heads, with `decay = "channel"` x dim: the logarithm of each
+---   token's decay, 0 or less
+--- @option beta tensor  f32, batch x tokens x heads: how much of the new value each token writes
 --- @option scale number?  the factor of O, positive; by default 1 / sqrt(dim)
 --- @option starts tensor?  s32: where each packed sequence begins, and the end of the last one; batch + 1 values
 --- @option initial_state tensor?  f32, batch x heads x dim x dim, in the order of `state_layout`
@@ -91,16 +120,23 @@ end
 --- @raise when the extents do not fit each other, or a value is missing.
 function delta_rule:launches(Q, K, V, O, values)
   local p = self.plan
+  local halves = p.dim // p.columns
   arguments.options("delta_rule:launches", values)
   local batch, tokens = shapes.check(p, { Q = Q, K = K, V = V, O = O }, values)
   local launch = arguments.merged(values, {
     Q = Q, K = K, V = V, O = O, tokens = tokens,
-    scale = arguments.positive("delta_rule: scale", values.scale or 1 / math.sqrt(p.dim)),
+    scale = arguments.positive("delta_rule: scale", values.scale or 1 / math.sqrt(p.dim)), sequences = batch,
   })
-  if p.segments > 1 then launch.summaries, launch.states = workspace(self, batch, O) end
-  local halves, list = p.dim // p.columns, {}
+  arguments.extended(launch, workspace(self, batch, tokens, O))
+  local list = {}
   local function add(made, name, grid)
     list[#list + 1] = { made, { grid = grid, args = builder_parameters.arguments(self.parameters[name], launch) } }
+  end
+  if p.by_channel then
+    launch.units = records.count(p, batch, tokens) * p.heads
+    add(self.preparation, "preparation", {
+      channel_preparation.ctas(roofline.sms(), launch.units, p.overlaps and halves * p.heads * batch or 0),
+    })
   end
   if p.segments > 1 then
     add(self.summary, "summary", { 2 * halves, p.heads, batch * (p.segments - 1) })
@@ -110,7 +146,22 @@ function delta_rule:launches(Q, K, V, O, values)
   return list
 end
 
---- The options of the launch, where there is one: without `segments`.
+--- The launches as objects of one kernel each, which a host starts one after the other: each has the kernel and the
+--- method `launch`, as plans of the C API and objects of the Python package take them.
+--- @return table  a list of { kernel =, launch = }
+--- @see delta_rule:launches
+function delta_rule:steps()
+  local steps = {}
+  for _, name in ipairs { "preparation", "summary", "scan", "kernel" } do
+    local number, made = #steps + 1, rawget(self, name)
+    steps[number] = made and {
+      kernel = made, launch = function(_, ...) return self:launches(...)[number][2] end,
+    }
+  end
+  return steps
+end
+
+--- The options of the launch, where there is one: without `segments`, with one decay for each head.
 --- @param Q tensor
 --- @param K tensor
 --- @param V tensor
@@ -118,13 +169,14 @@ end
 --- @param options table
 --- @options delta_rule:launches
 --- @return table  { grid =, args = }
---- @raise with `segments`.
+--- @raise where there are several.
 --- @see delta_rule:launches
 function delta_rule:launch(Q, K, V, O, values)
-  if self.plan.segments > 1 then
-    native.fail "delta_rule: with `segments` there are three launches: delta_rule:launches"
+  local list = self:launches(Q, K, V, O, values)
+  if #list > 1 then
+    native.fail(("delta_rule: there are %d launches: delta_rule:launches"):format(#list))
   end
-  return self:launches(Q, K, V, O, values)[1][2]
+  return list[1][2]
 end
 
 --- The floating-point operations of the recurrence, token by token: four products of a vector and the state, or of two
@@ -177,7 +229,7 @@ function delta_rule:prepare(Q, K, V, O, run)
   return prepared_launches.of(list)
 end
 
---- Measures how long the kernels take, each by itself.
+--- Measures how long the kernels take, each by itself, though some of them run at the same time.
 --- @param Q tensor
 --- @param K tensor
 --- @param V tensor
@@ -191,6 +243,9 @@ end
 function delta_rule:time(Q, K, V, O, time)
   local parts, sum = {}, 0
   each_launch("delta_rule:time", self, Q, K, V, O, time, function(i, made, launch)
+    local once = arguments.merged(launch, {})
+    once.rounds = nil
+    made:run(once) -- the kernels behind it need what it writes
     parts[i] = made:time(launch).median_us
     sum = sum + parts[i]
   end)
@@ -201,4 +256,4 @@ end
 
 classes.close("delta_rule", delta_rule)
 classes.shield(wg, "wg.", { "delta_rule" })
-classes.shield(delta_rule, "delta_rule:", { "launches", "launch", "flops", "run", "prepare", "time" })
+classes.shield(delta_rule, "delta_rule:", { "launches", "launch", "steps", "flops", "run", "prepare", "time" })

@@ -2,6 +2,8 @@
 -- has two tokens next to each other. Tokens beyond the end of the sequence have g = 0 and beta = 0: they change
 -- nothing, whatever stands there in K and V.
 
+local elements = require "wgrun.tile.elements"
+
 local module = {}
 
 local log2_e = math.log(math.exp(1), 2)
@@ -37,7 +39,15 @@ local function loader(g, lane)
       local index = k:mad_wide_u32(first + token + i, p.heads, k:cvt_u64_u32(at.head))
       for name, register in pairs { g = to.g[i], beta = to.beta[i] } do
         k:mov(register, 0.0)
-        k:ld_global_f32(register, k:element(sizes[name], index), { guard = inside })
+        local from = k:element(sizes[name], index)
+        if name == "g" and p.g_dtype == "bf16" then
+          local half, word = k:mov(0, { type = "u16" }), k:reg "b32"
+          k:ld_global_u16(half, from, { guard = inside })
+          k:mov(word, k:cvt_u32_u16(half))
+          k:mov(register, (elements.from_output.bf16(k, word)))
+        else
+          k:ld_global_f32(register, from, { guard = inside })
+        end
       end
     end
   end

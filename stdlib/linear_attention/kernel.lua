@@ -8,7 +8,8 @@
 -- passes over the chunks with the state in its registers (linear_attention/recurrence.lua); two others make T and P of
 -- chunks ahead of it (linear_attention/preparation.lua), in turns with those of the CTA that has the head's other
 -- columns; in the fourth, threads copy Q, K and V, a warp makes sums and exponentials of g
--- (linear_attention/gates.lua), and another stores O (linear_attention/results.lua).
+-- (linear_attention/gates.lua), and another stores O (linear_attention/results.lua). With decays for each channel
+-- another kernel prepares (linear_attention/channel_preparation.lua), and a thread copies what it has left.
 
 local wg = require "wgrun"
 local tensors = require "wgrun.attention.tensors"
@@ -17,6 +18,8 @@ local parameters = require "wgrun.builder.parameters"
 local gates = require "wgrun.linear_attention.gates"
 local results = require "wgrun.linear_attention.results"
 local preparation = require "wgrun.linear_attention.preparation"
+local dependent_launch = require "wgrun.linear_attention.dependent_launch"
+local records = require "wgrun.linear_attention.records"
 local recurrence = require "wgrun.linear_attention.recurrence"
 
 local module = {}
@@ -35,6 +38,31 @@ local function copy_keys(g)
   end)
 end
 
+-- Copies what was prepared in a kernel before this one.
+local function copy_records(g)
+  local k, p, ring, at = g.k, g.p, g.rings.keys, g.at
+  local cursor, total, parts, _, offsets = ring:cursor(), 0, {}, records.bytes(p)
+  for _, part in ipairs(records.parts(p)) do
+    if not (p.summary and part.of_o) then
+      parts[#parts + 1] = { to = k:address(g.buffers[part[1]]), bytes = part[2], offset = offsets[part[1]] }
+      total = total + part[2]
+    end
+  end
+  k:loop(at.chunks, function(chunk)
+    local number = (at.record + chunk) * p.heads + at.head
+    if p.overlaps then records.wait(k, g.sizes.ready, number) end
+    ring:acquire(cursor)
+    k:fence_proxy_async { space = "shared::cta" } -- decays have been read, by threads that need not wait for the fence
+    local barrier = ring:expect(cursor, total)
+    local from = records.place(k, p, g.sizes.records, number)
+    for _, part in ipairs(parts) do
+      k:cp_async_bulk(part.to + cursor.stage * part.bytes, from + part.offset, part.bytes, barrier)
+    end
+    ring:advance(cursor)
+  end)
+  if p.overlaps then k:griddepcontrol_wait() end -- what comes behind this kernel then comes behind that one, too
+end
+
 local function copy_values(g)
   local k, p, ring, at = g.k, g.p, g.rings.values, g.at
   local place, v, cursor = tensors.place(p), k:address(g.buffers.v), ring:cursor()
@@ -50,20 +78,24 @@ end
 -- Buffers in shared memory, and the rings over their stages. A summary has no Q, P and O.
 local function stages_of(k, p)
   local function shared(name, tile, count) return k:shared { tile = tile, count = count, name = name } end
-  local triangular = wg.triangular()
+  local triangular, t_stages = wg.triangular(), p.by_channel and p.stages or p.t_stages
   local buffers, rings = {
     k = k:shared { bytes = p.stages * p.k.bytes, align = 1024, name = "K" }, -- read along either extent
-    v = shared("V", p.v, p.v_stages), t = shared("T", p.t, p.t_stages),
-    n = k:shared { bytes = p.preparers * triangular.bytes, align = 16, name = "N" },
-    gates = k:shared { bytes = p.stages * p.gates.bytes, align = 16, name = "gates" },
-  }, {
+    v = shared("V", p.v, p.v_stages), t = shared("T", p.t, t_stages),
+  }, { values = k:pipeline { stages = p.v_stages, arrivals = 4, name = "values" } }
+  if p.by_channel then
+    buffers.r = k:shared { bytes = p.stages * p.k.bytes, align = 1024, name = "R" }
+    buffers.decay = k:shared { bytes = p.stages * p.decay_bytes, align = 16, name = "decay" }
+    rings.keys = k:pipeline { stages = p.stages, arrivals = 4, name = "records" }
+  else
+    buffers.n = k:shared { bytes = p.preparers * triangular.bytes, align = 16, name = "N" }
+    buffers.gates = k:shared { bytes = p.stages * p.gates.bytes, align = 16, name = "gates" }
     -- Q, K and the gates, from a thread and a warp; read by a preparing warpgroup and by the recurrence
-    keys = k:pipeline { stages = p.stages, producers = 2, arrivals = 8, name = "keys" },
-    values = k:pipeline { stages = p.v_stages, arrivals = 4, name = "values" },
-    prepared = k:pipeline { stages = p.t_stages, arrivals = 4 * p.sharing, name = "prepared" },
-  }
+    rings.keys = k:pipeline { stages = p.stages, producers = 2, arrivals = 8, name = "keys" }
+    rings.prepared = k:pipeline { stages = p.t_stages, arrivals = 4 * p.sharing, name = "prepared" }
+  end
   if not p.summary then
-    buffers.q, buffers.p = shared("Q", p.k, p.stages), shared("P", p.t, p.t_stages)
+    buffers.q, buffers.p = shared("Q", p.k, p.stages), shared("P", p.t, t_stages)
     buffers.o = k:shared { bytes = p.panel.bytes, align = p.panel.align, name = "O" }
     rings.outputs = k:pipeline { stages = 1, producers = 4, name = "outputs" }
   end
@@ -77,7 +109,7 @@ end
 local function tile_of(g)
   local k, p, at = g.k, g.p, {}
   local z = k:special "ctaid.z"
-  at.half = k:special "cluster_ctarank"
+  at.half = p.by_channel and k:special "ctaid.x" & 1 or k:special "cluster_ctarank"
   at.kind = p.summary and k:special "ctaid.x" >> 1
   at.column, at.head, at.batch = at.half << 6, k:special "ctaid.y", z
   if p.segments > 1 then
@@ -93,18 +125,23 @@ local function tile_of(g)
     at.start, at.tokens = k:mov(0, { type = "u32" }), g.sizes.tokens
   end
   at.chunks = (at.tokens + 63) >> 6
+  if p.by_channel then
+    at.record = p.packed and records.first_packed(at.start, at.batch) or at.batch * at.chunks
+  end
   if p.segments > 1 then
     local each = division.divided(k, at.chunks + (p.segments - 1), p.segments)
     local before = k:min(each * at.segment, at.chunks)
     at.chunks = k:min(each, at.chunks - before)
     at.start = at.start + (before << 6)
+    at.record = p.by_channel and at.record + before
     at.tokens = at.tokens - k:min(before << 6, at.tokens)
   end
   return at
 end
 
 -- All threads of the cluster meet.
-local function meet(k)
+local function meet(k, p)
+  if p.sharing == 1 then return k:bar_sync(0) end
   k:barrier_cluster_arrive()
   k:barrier_cluster_wait()
 end
@@ -116,24 +153,28 @@ function module.make(p, list)
     local g = { k = k, p = p }
     g.maps, g.sizes = parameters.declare(k, list)
     g.buffers, g.rings = stages_of(k, p)
+    if p.summary then dependent_launch.begin(k) end
     local thread = k:special "tid.x"
     k:if_(thread:eq(0), function()
       for _, map in pairs(g.maps) do k:prefetch_tensormap(map) end
-      for _, name in ipairs { "keys", "values", "prepared", not p.summary and "outputs" or nil } do
-        g.rings[name]:init()
+      for _, name in ipairs { "keys", "values", "prepared", "outputs" } do
+        if g.rings[name] then g.rings[name]:init() end
       end
     end)
-    preparation.clear(g)
-    meet(k)
+    if not p.by_channel then
+      preparation.clear(k, k:address(g.buffers.t), p.t_stages * p.t.bytes, thread, p.threads)
+      k:fence_proxy_async { space = "shared::cta" }
+    end
+    meet(k, p)
     g.at = tile_of(g)
     local role = k:shfl_sync_idx_b32(thread >> 7, 0, 31)
     k:if_(role:eq(0), function()
-      k:setmaxnreg_dec(p.registers.copies)
-      k:if_(thread:eq(0), function() copy_keys(g) end)
-      k:if_((thread >> 5):eq(1), function() gates.emit(g) end)
+      if not p.by_channel then k:setmaxnreg_dec(p.registers.copies) end
+      k:if_(thread:eq(0), function() (p.by_channel and copy_records or copy_keys)(g) end)
+      if not p.by_channel then k:if_((thread >> 5):eq(1), function() gates.emit(g) end) end
       if not p.summary then k:if_((thread >> 5):eq(2), function() results.emit(g) end) end
       k:if_(thread:eq(96), function() copy_values(g) end)
-    end, function()
+    end, p.by_channel and function() recurrence.emit(g) end or function()
       k:if_(role:eq(1), function()
         k:setmaxnreg_inc(p.registers.recurrence)
         recurrence.emit(g)
@@ -142,7 +183,7 @@ function module.make(p, list)
         preparation.emit(g, role - 2)
       end)
     end)
-    meet(k) -- the other CTA may still need this one's memory
+    if p.sharing > 1 then meet(k, p) end -- the other CTA may still need this one's memory
   end)
   kernel:launch_rule { notes = parameters.notes(list) }
   return kernel

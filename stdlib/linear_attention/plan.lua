@@ -9,22 +9,29 @@ local module = {}
 
 -- How many segments take the least time, where the numbers of tokens and sequences are known: as many as the SMs can
 -- sum up in one round, since the second round of a few CTAs would take as long as the first. Two are not worth it, nor
--- are segments of few chunks (docs/experiments/linear_attention.md).
+-- are segments of few chunks, nor three where the preparation would otherwise run at the same time
+-- (docs/experiments/linear_attention.md).
 local function segments_for(p, problem)
   local tokens, batch = problem[1], problem[2] or 1
   local ctas = 2 * (p.dim // p.columns) * p.heads * batch -- for each segment that is summed up
   local segments = math.min(roofline.sms() // ctas + 1, tokens // (8 * p.chunk))
-  return segments > 2 and segments or 1
+  return segments > (p.by_channel and 3 or 2) and segments or 1
 end
 
 --- The plan for the options of wg.delta_rule.
 function module.make(opts)
   opts = arguments.options("wg.delta_rule", opts)
   local p = { what = "wg.delta_rule", layout = "bshd", dim = 128, chunk = 64, columns = 64 }
-  for _, name in ipairs { "dtype", "packed", "heads", "initial_state", "final_state", "state_layout", "name" } do
+  for _, name in ipairs {
+    "dtype", "packed", "heads", "initial_state", "final_state", "state_layout", "decay", "g_dtype", "name",
+  } do
     p[name] = opts[name]
   end
-  p.o = p.dtype
+  p.o, p.by_channel = p.dtype, p.decay == "channel"
+  if p.by_channel and p.dtype ~= "bf16" then
+    native.fail(('wg.delta_rule: decay = "channel" requires bf16, not %s: products of K and decays leave its range'):
+      format(p.dtype))
+  end
   p.qk_heads = arguments.whole("wg.delta_rule: qk_heads", opts.qk_heads or p.heads, 1, p.heads)
   if p.heads % p.qk_heads ~= 0 then
     native.fail(("wg.delta_rule: %d heads cannot share %d heads of Q and K: qk_heads must divide heads"):format(
@@ -46,6 +53,10 @@ function module.make(opts)
   p.stages, p.v_stages, p.t_stages = 4, 2, 2
   p.gates = { "sum", "beta", "decay", "scaled", "rest", bytes = 5 * 4 * p.chunk }
   p.preparers, p.sharing = 2, p.dim // p.columns -- preparing warpgroups of a CTA; the CTAs of a cluster, with a head
+  if p.by_channel then -- a kernel of its own prepares (linear_attention/channel_preparation.lua)
+    p.preparers, p.sharing, p.stages, p.decay_bytes = 0, 1, 3, 4 * p.dim
+    p.overlaps = p.segments == 1 -- that kernel and the main one, which waits for each record
+  end
   p.threads, p.registers = 128 * (2 + p.preparers), { copies = 40, recurrence = 232, preparation = 120 }
   return p
 end

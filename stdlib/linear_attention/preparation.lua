@@ -9,15 +9,14 @@ local panels = require "wgrun.tile.panel"
 
 local module = {}
 
---- Zeros in all of T: above the diagonal blocks nothing else is stored. All threads of the CTA execute it.
-function module.clear(g)
-  local k, p = g.k, g.p
+--- Zeros in so many bytes at the address `to`, by `threads` threads: above the diagonal blocks of T nothing else is
+--- stored.
+function module.clear(k, to, bytes, thread, threads)
   local zeros = k:regs("b32", 4)
   for i = 0, 3 do k:mov(zeros[i], 0) end
-  k:loop({ from = k:special "tid.x", to = p.t_stages * p.t.bytes // 16, step = p.threads }, function(unit)
-    k:st_shared_v4_b32(k:address(g.buffers.t, unit << 4), zeros)
+  k:loop({ from = thread, to = bytes // 16, step = threads }, function(unit)
+    k:st_shared_v4_b32(to + (unit << 4), zeros)
   end)
-  k:fence_proxy_async { space = "shared::cta" }
 end
 
 -- The products K K^T and Q K^T of a stage, a commit group.
@@ -91,19 +90,19 @@ local function send(g, stage)
   end
 end
 
--- Stores blocks of T = (I - N)^-1 diag(beta): each(i, j, block) as k:triangular_inverse calls it. wait() waits for
--- the stage.
-local function storer(g, me, stage_of_gates, stage, wait)
+--- Stores blocks of T = (I - N)^-1 diag(beta) at the address `to`: each(i, j, block) as k:triangular_inverse calls it.
+--- wait(), where it is given, waits for the stage.
+function module.storer(g, beta, to, wait)
   local k, p = g.k, g.p
   local lane, convert = k:special "tid.x" & 31, elements.to_output[p.dtype]
-  local base = k:address(g.buffers.t, stage * p.t.bytes) + ((lane & 7) + ((lane >> 4) << 3)) * 128
-  local betas = stage_of_gates + ((lane >> 2) << 2)
+  local base = to + ((lane & 7) + ((lane >> 4) << 3)) * 128
+  local betas = beta + ((lane >> 2) << 2)
   return function(i, j, block)
-    if i == j then wait() end
+    if i == j and wait then wait() end
     local unit = ((lane >> 3 & 1) + 2 * j) ~ (lane & 7)
     local factors, words = {}, {}
     for half = 0, 1 do
-      factors[half] = k:ld_shared_f32(betas, { offset = me.offsets.beta + 64 * j + 32 * half })
+      factors[half] = k:ld_shared_f32(betas, { offset = 64 * j + 32 * half })
     end
     for w = 0, 3 do
       local factor = factors[w % 2]
@@ -143,7 +142,8 @@ function module.emit(g, number)
     local stage_of_gates = stage_at(cursor.stage)
     store_triangles(stage_of_gates)
     k:triangular_inverse {
-      matrix = me.matrix, barrier = barrier, each = storer(g, me, stage_of_gates, number, wait),
+      matrix = me.matrix, barrier = barrier,
+      each = module.storer(g, stage_of_gates + me.offsets.beta, k:address(g.buffers.t, number * p.t.bytes), wait),
     }
     k:xor(free, free, 1)
     if not p.summary then

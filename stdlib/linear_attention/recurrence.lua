@@ -4,7 +4,7 @@
 --   tensor cores   (K S)^T  (Q S)^T      U^T = X^T T^T         S^T += U^T K   O^T += U^T P^T
 --   CUDA cores              X^T = V^T - decay (K S)^T    decays       the state as 16 bits   O to memory
 
-local gates = require "wgrun.linear_attention.gates"
+local decays = require "wgrun.linear_attention.decays"
 local results = require "wgrun.linear_attention.results"
 local state = require "wgrun.linear_attention.state"
 local descriptors = require "wgrun.tile.descriptors"
@@ -33,7 +33,7 @@ local function products(k, p, buffers)
   end
   local out = { k = rows(buffers.k, p.k), t = rows(buffers.t, p.t) }
   if not p.summary then out.q, out.p = rows(buffers.q, p.k), rows(buffers.p, p.t) end
-  local along_tokens = descriptors.view(k, buffers.k, p.k_columns)
+  local along_tokens = descriptors.view(k, p.by_channel and buffers.r or buffers.k, p.k_columns)
   function out.update(acc, words, stage)
     multiply(acc, words, along_tokens(stage), { n = p.dim, trans_b = 1, scale_d = 1 })
   end
@@ -62,9 +62,10 @@ function module.emit(g)
   local thread = k:special "tid.x"
   local lane = thread & 31
   local convert, split = elements.to_output[p.dtype], elements.from_output[p.dtype]
-  local offsets, stage_at = gates.places(k, p, g.buffers.gates)
+  local of_chunk = decays.of(g)
   local multiply, load_values = products(k, p, g.buffers), value_loader(k, p, g.buffers.v)
-  local keys, values, prepared = rings.keys:cursor(), rings.values:cursor(), rings.prepared:cursor()
+  -- Of chunks that another kernel prepares, T and P are in the ring of K.
+  local keys, values, prepared = rings.keys:cursor(), rings.values:cursor(), (rings.prepared or rings.keys):cursor()
 
   local with_o = not p.summary
   local s, s16 = k:regs("f32", p.dim // 2), k:regs("b32", p.dim // 4)
@@ -75,20 +76,16 @@ function module.emit(g)
     for i = 0, #words - 1 do k:mov(words[i], convert(k, of(2 * i), of(2 * i + 1))) end
   end
   local function pack_state() pack(s16, function(r) return s[r] end) end
-  -- The values of an array of gates for the thread's columns of accumulators, which are tokens.
-  local function columns(name, stage_of_gates)
-    local from, out = stage_of_gates + ((lane & 3) << 3), k:regs("f32", p.chunk // 4)
-    for eight = 0, p.chunk // 8 - 1 do
-      k:ld_shared_v2_f32(out:slice(2 * eight, 2), from, { offset = offsets[name] + 32 * eight })
-    end
-    return function(r) return out[r // 4 * 2 + r % 2] end
-  end
   local store = with_o and results.writer(g)
 
   local values_mask = at.kind and k:mov(at.kind, { type = "u32" }) - 1
   local scaled, rest
   local function convert_o() pack(o16, function(r) return o[r] end) end
   local function free_prepared()
+    if not rings.prepared then
+      rings.keys:release(prepared, { lane = lane })
+      return rings.keys:advance(prepared)
+    end
     local empty = rings.prepared:empty_barrier(prepared) -- in the CTA that prepares the stage next
     k:mbarrier_arrive(k:mapa(empty, prepared.phase ~ 1), { space = "shared::cluster", guard = lane:eq(0) })
     rings.prepared:advance(prepared)
@@ -97,7 +94,6 @@ function module.emit(g)
   -- The first part of a chunk: up to U. O of the chunk before, if there is one, leaves while its products run.
   local function values_of(later)
     rings.keys:wait(keys)
-    local stage_of_gates = stage_at(keys.stage)
     multiply.k(u, s16, keys.stage, 0)
     if later and with_o then
       k:wgmma_wait_group(1)
@@ -107,42 +103,43 @@ function module.emit(g)
     if with_o then multiply.q(o, s16, keys.stage, 0) end
     if later and with_o then store(o16) end
     rings.values:wait(values)
-    local v16, decay = load_values(values.stage), columns("decay", stage_of_gates)
-    local whole = k:neg(k:ld_shared_f32(stage_of_gates, { offset = offsets.decay + 4 * (p.chunk - 1) }))
-    local x = {}
+    local v16, v = load_values(values.stage), {}
+    local x, whole = of_chunk.first(keys.stage)
     if at.kind then -- tokens that add nothing: V is 0
       for i = 0, #v16 - 1 do k:mov(v16[i], v16[i] & values_mask) end
     end
-    for i = 0, #v16 - 1 do x[2 * i], x[2 * i + 1] = split(k, v16[i]) end
+    for i = 0, #v16 - 1 do v[2 * i], v[2 * i + 1] = split(k, v16[i]) end
     k:wgmma_wait_group(with_o and 1 or 0)
-    pack(x16, function(r) return k:fma(decay(r), u[r], x[r]) end)
-    rings.prepared:wait(prepared)
+    pack(x16, function(r) return x(r, v[r], u[r]) end)
+    if rings.prepared then rings.prepared:wait(prepared) end
     multiply.t(u, x16, prepared.stage, 0)
     k:bar_warp_sync(0xFFFFFFFF)
     rings.values:release(values, { lane = lane })
     rings.values:advance(values)
-    scaled, rest = with_o and columns("scaled", stage_of_gates), columns("rest", stage_of_gates)
-    for r = 0, #s - 1 do k:mul(s[r], s[r], whole) end
-    if with_o then
+    scaled, rest = of_chunk.second(keys.stage)
+    for r = 0, #s - 1 do k:mul(s[r], s[r], whole(r)) end
+    if scaled then
       k:wgmma_wait_group(1)
       for r = 0, #o - 1 do k:mul(o[r], o[r], scaled(r)) end
     end
     k:wgmma_wait_group(0)
-    pack(update16, function(r) return u[r] * rest(r) end)
+    pack(update16, function(r) return rest and u[r] * rest(r) or u[r] end)
   end
 
   -- The second part: the state after the chunk, while O is in flight.
   local function pass_state()
     multiply.update(s, update16, keys.stage)
     if with_o then
-      pack(u16, function(r) return u[r] end)
-      multiply.p(o, u16, prepared.stage, 1)
+      if rest then pack(u16, function(r) return u[r] end) end
+      multiply.p(o, rest and u16 or update16, prepared.stage, 1)
     end
     k:wgmma_wait_group(with_o and 1 or 0)
     k:bar_warp_sync(0xFFFFFFFF) -- all lanes have read the gates
     -- Once, or twice where the other CTA prepares the chunk, so that no warpgroup gives its keys back here.
-    local there = (keys.stage >> 1) ~ at.half
-    k:mbarrier_arrive(rings.keys:empty_barrier(keys), { guard = lane:le(there) })
+    if rings.prepared then
+      local there = (keys.stage >> 1) ~ at.half
+      k:mbarrier_arrive(rings.keys:empty_barrier(keys), { guard = lane:le(there) })
+    end
     rings.keys:advance(keys)
     pack_state()
   end
@@ -163,6 +160,7 @@ function module.emit(g)
     end
   end
 
+  if with_o and p.segments > 1 then k:griddepcontrol_wait() end -- for the states before the segments
   state.load(g, s)
   pack_state()
   if p.packed or p.segments > 1 then k:if_(at.chunks:gt(0), chunks) else chunks() end

@@ -30,6 +30,7 @@ end
 --- The kernel of a plan, with these parameters. Its CTAs are half of V, head, and sequence.
 function module.make(p, list)
   return wg.kernel(p.name .. "_scan", { threads = 128 }, function(k)
+    k:griddepcontrol_launch_dependents()
     local g = { k = k, p = p }
     g.maps, g.sizes = parameters.declare(k, list)
     g.at = {
@@ -40,6 +41,7 @@ function module.make(p, list)
     local leader, last = k:special "tid.x":eq(0), p.segments - 1
     k:if_(leader, function() ring:init() end)
     k:bar_sync(0)
+    k:griddepcontrol_wait()
     local cursor, loaded = ring:cursor(), ring:cursor()
     local function slot(segment) return g.at.batch * p.segments + segment end
     local function load(segment)
@@ -52,8 +54,12 @@ function module.make(p, list)
     k:if_(leader, function() load(k:mov(0, { type = "u32" })) end)
     ring:advance(loaded)
 
-    local s, words = k:regs("f32", p.dim // 2), k:regs("b32", p.dim // 2)
+    local s, words, sums = k:regs("f32", p.dim // 2), k:regs("b32", p.dim // 2), k:regs("f32", p.dim // 2)
     local at = descriptors.view(k, matrices, tile)
+    local function load_sums(segment)
+      state.load_matrix(g, sums, g.sizes.summaries, 2 * state.number(g, slot(segment)), "vk")
+    end
+    load_sums(k:mov(0, { type = "u32" }))
     state.load_initial(g, s)
     k:loop(last, function(segment)
       -- The matrix before has been multiplied by all warps: its stage is free.
@@ -64,7 +70,7 @@ function module.make(p, list)
       for r = 0, #s - 1, 4 do -- as fragments of A, each of 8 columns
         for to, from in ipairs { 0, 2, 1, 3 } do k:mov(words[r + to - 1], elements.nearest_tf32(k, s[r + from])) end
       end
-      state.load_matrix(g, s, g.sizes.summaries, 2 * state.number(g, slot(segment)), "vk")
+      for r = 0, #s - 1 do k:mov(s[r], sums[r]) end
       ring:wait(cursor)
       local of_b = at(cursor.stage)
       k:wgmma_fence()
@@ -73,6 +79,7 @@ function module.make(p, list)
         k:wgmma_mma_async(s, words:slice(4 * step, 4), of_b(step), form)
       end
       k:wgmma_commit_group()
+      load_sums(segment + 1) -- in the last turn those of a segment that has none, which nobody uses
       k:wgmma_wait_group(0)
       ring:advance(cursor)
     end)

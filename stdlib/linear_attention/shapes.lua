@@ -34,7 +34,7 @@ function module.check(p, given, values)
   expect("O", given.O, of(p.heads, p.dim))
   expect("Q", given.Q, of(p.qk_heads, p.dim))
   expect("K", given.K, of(p.qk_heads, p.dim))
-  expect("g", values.g, of(p.heads))
+  expect("g", values.g, p.by_channel and of(p.heads, p.dim) or of(p.heads))
   expect("beta", values.beta, of(p.heads))
   attention_tensors.values("delta_rule", p, values, {
     starts = "packed", initial_state = "initial_state", final_state = "final_state",

@@ -140,19 +140,23 @@ local function delta_rule(name, tokens, opts)
   local function random(seed) return wg.randn { shape = opts.packed and { tokens, 1, 128 } or { 1, tokens, 1, 128 }, dtype = "bf16", seed = seed } end
   local Q, K, V = random(1), random(2), random(3)
   K = (K:convert "f32" / 16):convert "bf16"
-  local gates = opts.packed and { tokens, 1 } or { 1, tokens, 1 }
+  local gates, decays = opts.packed and { tokens, 1 } or { 1, tokens, 1 }, opts.packed and { tokens, 1 } or { 1, tokens, 1 }
+  if opts.decay == "channel" then decays[#decays + 1] = 128 end
   opts.final_state = true
   cases[#cases + 1] = { name = name, body = function()
-    wg.delta_rule(opts):run(Q, K, V, wg.zeros("bf16", V.shape), {
-      g = wg.full("f32", gates, -0.05), beta = wg.full("f32", gates, 0.5), final_state = wg.zeros("f32", { 1, 1, 128, 128 }),
+    local launches = wg.delta_rule(opts):launches(Q, K, V, wg.zeros("bf16", V.shape), {
+      g = wg.full("f32", decays, -0.05), beta = wg.full("f32", gates, 0.5), final_state = wg.zeros("f32", { 1, 1, 128, 128 }),
       initial_state = opts.initial_state and wg.randn { shape = { 1, 1, 128, 128 }, dtype = "f32", seed = 4 } or nil,
       starts = opts.packed and wg.tensor("s32", { 2 }, { 0, tokens - 30 }) or nil,
     })
+    if opts.decay then launches[1][2].grid = { 1 } end -- which prepares all chunks
+    for _, launch in ipairs(launches) do launch[1]:run(launch[2]) end
   end }
 end
 delta_rule("delta rule", 576, {})
 delta_rule("delta rule, packed", 600, { packed = true })
 delta_rule("delta rule, segments", 1300, { segments = 3, initial_state = true })
+delta_rule("delta rule, decays for each channel", 576, { decay = "channel" })
 
 -- Five CTAs, which share sequences of uneven lengths, one of them empty: a head in two parts, one in three. Two stages, so that they are used
 -- again and again.

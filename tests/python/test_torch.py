@@ -521,5 +521,76 @@ end)
             self.near(mine, other)
 
 
+def recurrence(q, k, v, g, beta, state):
+    """The delta rule of one head of a sequence, token by token, in binary64: O and the last state. g is tokens x 1 or 128."""
+    out = []
+    for t in range(v.shape[0]):
+        state = g[t].exp()[:, None] * state
+        state = state + beta[t] * torch.outer(k[t], v[t] - k[t] @ state)
+        out.append(q[t] @ state / math.sqrt(128))
+    return torch.stack(out), state
+
+
+class LinearAttention(Case):
+    def tensors(self, batch, tokens, qk_heads, heads, channels):
+        unit = torch.nn.functional.normalize
+        q, k = (unit(torch.randn(batch, tokens, qk_heads, 128, device=DEVICE), dim=-1).bfloat16() for _ in range(2))
+        g = -torch.rand(batch, tokens, heads, *channels, device=DEVICE) * 2
+        return q, k, random(batch, tokens, heads, 128), g, torch.rand(batch, tokens, heads, device=DEVICE)
+
+    def compare(self, got, given, states, at, sequence):
+        """Of one sequence, which has the rows `at` of the batch `at[0]`."""
+        q, k, v, g, beta = (x.double() for x in given)
+        for head in range(v.shape[2]):
+            of_qk = head // (v.shape[2] // q.shape[2])
+            of_g = g[at][:, head]
+            start = torch.zeros(128, 128, dtype=torch.float64, device=DEVICE) if states is None else states[sequence, head].double()
+            o, state = recurrence(q[at][:, of_qk], k[at][:, of_qk], v[at][:, head], of_g if of_g.dim() == 2 else of_g[:, None],
+                                  beta[at][:, head], start)
+            self.near(got[0][at][:, head], o)
+            if got[1] is not None:
+                self.near(got[1][sequence, head], state)
+
+    def test_results(self):
+        for call, channels in ((wt.delta_rule, ()), (wt.kda, (128,))):
+            given = self.tensors(2, 70, 1, 2, channels)
+            states = torch.randn(2, 2, 128, 128, device=DEVICE)
+            got = call(*given, initial_state=states, output_final_state=True)
+            for batch in range(2):
+                self.compare(got, given, states, (batch, slice(None)), batch)
+            turned = call(*given, initial_state=states.mT, output_final_state=True, state_v_first=True)
+            self.assertTrue(torch.equal(turned[0], got[0]) and torch.equal(turned[1], got[1].mT))
+            given = self.tensors(1, 100, 2, 2, channels)
+            starts = torch.tensor([0, 30, 100], device=DEVICE)
+            got = call(*given, cu_seqlens=starts)
+            self.assertIsNone(got[1])
+            for sequence, rows in enumerate((slice(0, 30), slice(30, 100))):
+                self.compare(got, given, None, (0, rows), sequence)
+
+    def test_lengths_of_keys(self):
+        q, k, v, g, beta = self.tensors(1, 20, 1, 1, (128,))
+        got, want = (call[0] for call in (wt.kda(3 * q, 5 * k, v, g, beta, use_qk_l2norm_in_kernel=True), wt.kda(q, k, v, g, beta)))
+        self.near(got, want)
+        self.near(wt.kda(q, k, v, g.bfloat16(), beta.bfloat16(), safe_gate=True)[0], want, 0.02)
+
+    def test_shapes_without_a_run(self):
+        given = self.tensors(1, 20, 1, 2, (128,))
+        with torch._subclasses.FakeTensorMode(allow_non_fake_inputs=True) as mode:
+            o, state = wt.kda(*(mode.from_tensor(x) for x in given), output_final_state=True)
+        self.assertEqual((o.shape, state.shape, state.dtype), ((1, 20, 2, 128), (1, 2, 128, 128), torch.float32))
+
+    def test_refused(self):
+        q, k, v, g, beta = self.tensors(1, 20, 2, 2, (128,))
+        with self.assertRaisesRegex(NotImplementedError, "gradients"):
+            wt.kda(q, k, v.detach().requires_grad_(), g, beta)[0].sum().backward()
+        with self.assertRaisesRegex(NotImplementedError, "use_gate_in_kernel"):
+            wt.kda(q, k, v, g, beta, use_gate_in_kernel=True)
+        for call, text in ((lambda: wt.delta_rule(q, k, v, g, beta), r"g \(1, 20, 2, 128\) and beta"),
+                           (lambda: wt.kda(q, k, v, g, beta, initial_state=beta), "initial_state"),
+                           (lambda: wt.kda(q, k, v, g, beta, cu_seqlens=beta), "cu_seqlens of torch.float32")):
+            with self.assertRaisesRegex(ValueError, text):
+                call()
+
+
 if __name__ == "__main__":
     unittest.main()

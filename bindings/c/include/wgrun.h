@@ -699,6 +699,8 @@ typedef struct wgrun_planned {
     wgrun_argument argument;
     size_t bytes; /* of the memory */
     int zeros;    /* 1: it is all zero */
+    int empty;    /* 1: nobody reads it before it is written, so that it may hold anything; `zeros` is 1, too. Since
+                   * version 6. */
 } wgrun_planned;
 
 WGRUN_API int wgrun_plan_argument(wgrun_plan *plan, size_t index, wgrun_planned *planned);

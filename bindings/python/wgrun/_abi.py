@@ -116,7 +116,8 @@ class PlanInfo(Sized):
 
 
 class Planned(Sized):
-    _fields_ = [("size", c_size_t), ("operand", c_int), ("argument", Argument), ("bytes", c_size_t), ("zeros", c_int)]
+    _fields_ = [("size", c_size_t), ("operand", c_int), ("argument", Argument), ("bytes", c_size_t), ("zeros", c_int),
+                ("empty", c_int)]
 
 
 class Report(Sized):

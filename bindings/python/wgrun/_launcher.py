@@ -49,7 +49,7 @@ class _Plan:
         self.grid = (info.grid[0], info.grid[1], info.grid[2])
         self.arguments: list[int | float | Memory] = []
         self.operands: list[int] = []  # of each argument, -1: none
-        self.sizes: dict[int, tuple[int, bool]] = {}  # of workspaces: bytes, all zeros
+        self.sizes: dict[int, tuple[int, bool, bool]] = {}  # of workspaces: bytes, all zeros, may hold anything
         for i in range(info.argument_count):
             planned = _abi.Planned()
             check(LIBRARY.wgrun_plan_argument(handle.value, i, ctypes.byref(planned)))
@@ -63,7 +63,7 @@ class _Plan:
                 self.arguments.append(argument.real)
             else:
                 shape = tuple(argument.shape[d] for d in range(argument.rank))
-                self.sizes[i] = (planned.bytes, bool(planned.zeros))
+                self.sizes[i] = (planned.bytes, bool(planned.zeros), bool(planned.empty))
                 self.arguments.append(Memory(argument.address, argument.dtype, shape, None, False, 0, handle))
         self.read = [p.const for p in kernel.parameters]
 
@@ -77,7 +77,7 @@ class _Plan:
                    "options that need none (of wg.gemm: splits = 1, stream_k = false, raster = \"grouped\")")
         memory = self.arguments[index]
         assert isinstance(memory, Memory)
-        size, zeros = self.sizes[index]
+        size, zeros, empty = self.sizes[index]
         table = self.read[index] and not zeros  # zeros are read where another launch has written
         used_on = 0 if table else stream
         capture = _capture_of(stream) if torch.cuda.is_current_stream_capturing() else None
@@ -86,7 +86,7 @@ class _Plan:
         kept = self.workspaces.get(key)
         if kept is None:
             if zeros:
-                kept = torch.zeros(size, dtype=torch.uint8, device=f"cuda:{device}")
+                kept = (torch.empty if empty else torch.zeros)(size, dtype=torch.uint8, device=f"cuda:{device}")
             elif capture is not None:
                 refuse("call it once with operands of these shapes before you capture a graph: what it needs besides "
                        "them is copied to the device then")

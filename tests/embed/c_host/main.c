@@ -449,6 +449,28 @@ static void plans(wgrun_engine *engine) {
     CHECK(wgrun_script_close(script) == WGRUN_OK);
 }
 
+/* What the script made by wg.empty may hold anything. */
+static void empty_workspaces(wgrun_engine *engine) {
+    wgrun_script *script = NULL;
+    wgrun_plan *plan = NULL;
+    size_t i;
+    REQUIRE(load(engine,
+                 "local wg = require 'wgrun'\n"
+                 "local kernel = wg.kernel('two', {}, function(k) k:param('A', 'f32*') k:param('B', 'f32*') end)\n"
+                 "return { two = { kernel = kernel, launch = function()\n"
+                 "  return { grid = 1, args = { wg.empty('f32', 4), wg.zeros('f32', 4) } }\n"
+                 "end } }", &script) == WGRUN_OK);
+    REQUIRE(wgrun_script_plan(script, 0, NULL, 0, WGRUN_SIMULATOR_DEVICE, &plan) == WGRUN_OK);
+    for (i = 0; i < 2; ++i) {
+        wgrun_planned planned = {0};
+        planned.size = sizeof planned;
+        CHECK(wgrun_plan_argument(plan, i, &planned) == WGRUN_OK);
+        CHECK(planned.bytes == 16 && planned.zeros == 1 && planned.empty == (i == 0));
+    }
+    CHECK(wgrun_plan_close(plan) == WGRUN_OK);
+    CHECK(wgrun_script_close(script) == WGRUN_OK);
+}
+
 static void misuse(wgrun_engine *engine) {
     wgrun_engine *other = NULL;
     wgrun_script *script = NULL;
@@ -668,6 +690,7 @@ int main(void) {
     findings_of_a_run(engine);
     scripts(engine);
     plans(engine);
+    empty_workspaces(engine);
     misuse(engine);
     interrupts();
     threads();
