@@ -1,0 +1,195 @@
+-- The end of a work unit of wg.mla_decode. Where a CTA has had all keys of a sequence, it stores O. Otherwise it keeps
+-- its part in memory, as its accumulators lie in registers: 16 bytes of each thread side by side. When the CTA has done
+-- all of its units it waits for the other parts of those that it shares with others, and adds up a part of the columns
+-- of each. All CTAs of the grid are there at a time, so that none waits in vain.
+
+local decode_finish = require "wgrun.attention.decode.finish"
+local warps = require "wgrun.builder.warp"
+local elements = require "wgrun.tile.elements"
+
+local module = {}
+
+-- Fours of accumulators that a thread of a consumer has, and elements of a four of all its threads.
+local function fours_of(p) return p.value_dim // 16 end
+local four = 4 * 128
+
+-- What a unit needs to find its tile: the number of the tile among those of all sequences.
+local function tile_of(me, at)
+  local p = me.p
+  local number = at.batch * p.kv_heads + at.head
+  return p.cluster > 1 and number * p.cluster + me.k:special "cluster_ctarank" or number
+end
+
+local function place_of_slot(me, slot)
+  local p = me.p
+  return p.cluster > 1 and slot * p.cluster + me.k:special "cluster_ctarank" or slot
+end
+
+-- Stores pairs of columns of the thread's two rows: values(half) gives the pairs, from column `first` on in steps of 8.
+local function store_pairs(me, at, first, count, values)
+  local k, p = me.k, me.p
+  local row = me.first_row(at) + me.row
+  for half = 0, 1 do
+    local inside = row + 8 * half
+    local to = k:element(me.g.sizes.O, (at.batch * p.rows + inside) * p.value_dim + (first + me.column))
+    local guard = inside:lt(p.rows)
+    for i = 0, count - 1 do
+      local x, y = values(half, i)
+      k:st_global_b32(to, elements.to_output[p.dtype](k, x, y), { offset = 16 * i, guard = guard })
+    end
+  end
+end
+
+-- 1 / sum, and 0 for a row that has seen no key.
+local function inverse_of(k, sum)
+  local inverse = k:rcp_approx_ftz(sum)
+  k:mov(inverse, 0.0, { guard = sum:eq(0.0) })
+  return inverse
+end
+
+local function store_lse(me, at, half, top, sum, guard)
+  local k, p = me.k, me.p
+  if not p.lse then return end
+  local row = me.first_row(at) + me.rows[half]
+  local logarithm = (k:lg2_approx_ftz(sum) + top) * math.log(2)
+  k:mov(logarithm, -math.huge, { guard = sum:eq(0.0) })
+  local line = at.batch * p.rows + row
+  if p.queries > 1 then -- rows are queries x heads, lse is heads x queries
+    local query = k:div(row, p.heads)
+    line = at.batch * p.rows + (row - query * p.heads) * p.queries + query
+  end
+  k:st_global_f32(k:element(me.g.sizes.lse, line), logarithm, { guard = guard & row:lt(p.rows) })
+end
+
+-- The sums of exponentials of the thread's rows, of both consumers' blocks.
+local function whole_sums(me)
+  local k, own, sums = me.k, {}, {}
+  local function place(number, half)
+    return k:address(me.g.buffers.sums, 256 * number) + (me.rows[half] << 2)
+  end
+  for half = 0, 1 do
+    own[half] = warps.over_lanes(k, me.soft.sum[half], function(x, y) return k:add(x, y) end)
+    k:st_shared_f32(place(me.number, half), own[half], { guard = me.first_lane })
+  end
+  me.meet()
+  for half = 0, 1 do sums[half] = own[half] + k:ld_shared_f32(place(1 - me.number, half)) end
+  return sums
+end
+
+-- Puts the part into its slot and counts it.
+local function keep(me, at, slot, tops, sums)
+  local k, p, sizes = me.k, me.p, me.g.sizes
+  local place = place_of_slot(me, slot)
+  local to = k:element(
+    sizes.partials, place * (64 * p.value_dim) + ((me.thread << 2) + me.number * (fours_of(p) * four)))
+  for i = 0, fours_of(p) - 1 do k:st_global_v4_f32(to, me.acc:slice(4 * i, 4), { offset = 4 * four * i }) end
+  if me.number == 0 then
+    for half = 0, 1 do
+      k:st_global_v2_f32(
+        k:element(sizes.part_sums, (place << 7) + (me.rows[half] << 1)), { tops[half], sums[half] },
+        { guard = me.first_lane })
+    end
+  end
+  me.meet()
+  if me.number == 0 then
+    k:red_global_add_u32(k:element(sizes.counters, tile_of(me, at)), 1, { sem = "release.gpu", guard = me.thread:eq(0) })
+  end
+end
+
+--- What a consumer does with its accumulators behind the last block of a unit.
+function module.unit(me, at, count, work)
+  local k, p, tops = me.k, me.p, {}
+  local sums = whole_sums(me)
+  for half = 0, 1 do tops[half] = me.soft.top[half] * me.soft.scale end
+  k:if_(count:eq(at.blocks), function()
+    local inverse = { [0] = inverse_of(k, sums[0]), inverse_of(k, sums[1]) }
+    store_pairs(me, at, me.number * (p.value_dim // 2), p.value_dim // 16, function(half, i)
+      local r = 4 * i + 2 * half
+      return me.acc[r] * inverse[half], me.acc[r + 1] * inverse[half]
+    end)
+    if me.number == 0 then
+      for half = 0, 1 do store_lse(me, at, half, tops[half], sums[half], me.first_lane) end
+    end
+  end, function()
+    keep(me, at, (work.slots(at)), tops, sums)
+  end)
+end
+
+-- Waits until all parts of the tile are there.
+local function wait_for_parts(me, counter, parts)
+  local k = me.k
+  k:if_(me.thread:eq(0), function()
+    k:while_(function() return k:ld_acquire_gpu_global_u32(counter):lt(parts) end, function() end)
+  end)
+  me.sync()
+end
+
+-- Adds up the parts of `at_once` neighbouring fours, from `first` on; the loads of some parts are in flight together.
+local function add_parts(me, at, parts, slot_of, first, at_once, parts_at_once)
+  local k, p, sizes = me.k, me.p, me.g.sizes
+  local totals = {}
+  for half = 0, 1 do totals[half] = decode_finish.total_of(k, 2 * at_once) end
+  k:loop({ from = 0, to = parts, step = parts_at_once }, function(number)
+    local loaded = { [0] = {}, {} }
+    for i = 0, parts_at_once - 1 do
+      local part = i == 0 and number or number + i
+      local there = part:lt(parts)
+      local place = place_of_slot(me, slot_of(part))
+      local values, from = {}, k:element(sizes.partials, place * (64 * p.value_dim) + (first * four + (me.thread << 2)))
+      for j = 0, at_once - 1 do
+        values[j] = k:regs("f32", 4)
+        for r = 0, 3 do k:mov(values[j][r], 0.0) end
+        k:ld_global_v4_f32(values[j], from, { offset = 4 * four * j, guard = there })
+      end
+      for half = 0, 1 do
+        local two = k:regs("f32", 2)
+        k:mov(two[0], decode_finish.nothing)
+        k:mov(two[1], 0.0)
+        k:ld_global_v2_f32(two, k:element(sizes.part_sums, (place << 7) + (me.rows[half] << 1)), { guard = there })
+        local own = {}
+        for j = 0, at_once - 1 do
+          for c = 0, 1 do own[2 * j + c] = values[j][2 * half + c] end
+        end
+        loaded[half][i + 1] = { top = two[0], sum = two[1], values = own }
+      end
+    end
+    for half = 0, 1 do totals[half].add(loaded[half]) end
+  end)
+  local inverse = { [0] = inverse_of(k, totals[0].sum), inverse_of(k, totals[1].sum) }
+  store_pairs(me, at, first << 3, at_once, function(half, j)
+    local v = totals[half].values
+    return v[2 * j] * inverse[half], v[2 * j + 1] * inverse[half]
+  end)
+  for half = 0, 1 do
+    store_lse(me, at, half, totals[half].top, totals[half].sum, me.first_lane & first:eq(0))
+  end
+end
+
+--- What a consumer does behind all units: it adds up parts.
+function module.parts(me, work)
+  local k, p = me.k, me.p
+  local fours = 2 * fours_of(p)
+  work.each_unit(function(at, count)
+    k:if_(count:ne(at.blocks), function()
+      local _, parts, slot_of, number = work.slots(at)
+      local counter = k:element(me.g.sizes.counters, tile_of(me, at))
+      wait_for_parts(me, counter, parts)
+      local function each(at_once, parts_at_once)
+        local groups = fours // at_once
+        local from, to = k:div(number * groups, parts), k:div((number + 1) * groups, parts)
+        k:loop({ from = from + me.number, to = to, step = 2 }, function(group)
+          add_parts(me, at, parts, slot_of, group * at_once, at_once, parts_at_once)
+        end)
+      end
+      k:if_(parts:le(8), function() each(4, 4) end, function() each(1, 16) end)
+      me.sync()
+      -- Who is done last makes the counter 0 again: each consumer of each part counts half.
+      k:if_(me.thread:eq(0), function()
+        local done = k:atom_global_add_u32(counter, 0x10000, { sem = "acq_rel.gpu" })
+        k:st_global_u32(counter, 0, { guard = (done >> 16):eq(2 * parts - 1) })
+      end)
+    end)
+  end)
+end
+
+return module
