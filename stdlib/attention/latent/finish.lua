@@ -13,22 +13,21 @@ local module = {}
 local function fours_of(p) return p.value_dim // 16 end
 local four = 4 * 128
 
--- What a unit needs to find its tile: the number of the tile among those of all sequences.
-local function tile_of(me, at)
-  local p = me.p
-  local number = at.batch * p.kv_heads + at.head
-  return p.cluster > 1 and number * p.cluster + me.k:special "cluster_ctarank" or number
+-- The number that the CTA has among those of all clusters, of one that its cluster has.
+local function of_cta(g, number)
+  return g.p.cluster > 1 and number * g.p.cluster + g.k:special "cluster_ctarank" or number
 end
 
-local function place_of_slot(me, slot)
-  local p = me.p
-  return p.cluster > 1 and slot * p.cluster + me.k:special "cluster_ctarank" or slot
-end
+-- The number of a unit's tile among those of all sequences.
+local function tile_of(me, at) return of_cta(me.g, at.batch * me.p.kv_heads + at.head) end
+
+--- The first of the CTA's rows among those of the sequence.
+function module.first_row(g, at) return of_cta(g, at.head) << 6 end
 
 -- Stores pairs of columns of the thread's two rows: values(half) gives the pairs, from column `first` on in steps of 8.
 local function store_pairs(me, at, first, count, values)
   local k, p = me.k, me.p
-  local row = me.first_row(at) + me.row
+  local row = module.first_row(me.g, at) + me.row
   for half = 0, 1 do
     local inside = row + 8 * half
     local to = k:element(me.g.sizes.O, (at.batch * p.rows + inside) * p.value_dim + (first + me.column))
@@ -50,7 +49,7 @@ end
 local function store_lse(me, at, half, top, sum, guard)
   local k, p = me.k, me.p
   if not p.lse then return end
-  local row = me.first_row(at) + me.rows[half]
+  local row = module.first_row(me.g, at) + me.rows[half]
   local logarithm = (k:lg2_approx_ftz(sum) + top) * math.log(2)
   k:mov(logarithm, -math.huge, { guard = sum:eq(0.0) })
   local line = at.batch * p.rows + row
@@ -64,36 +63,33 @@ end
 -- The sums of exponentials of the thread's rows, of both consumers' blocks.
 local function whole_sums(me)
   local k, own, sums = me.k, {}, {}
-  local function place(number, half)
-    return k:address(me.g.buffers.sums, 256 * number) + (me.rows[half] << 2)
-  end
+  -- in turns, since the other consumer may still read the sums of the unit before
+  local buffer = k:address(me.g.buffers.sums, me.query.phase << 9)
+  local function place(number, half) return buffer + (number << 8) + (me.rows[half] << 2) end
   for half = 0, 1 do
     own[half] = warps.over_lanes(k, me.soft.sum[half], function(x, y) return k:add(x, y) end)
     k:st_shared_f32(place(me.number, half), own[half], { guard = me.first_lane })
   end
   me.meet()
-  for half = 0, 1 do sums[half] = own[half] + k:ld_shared_f32(place(1 - me.number, half)) end
+  for half = 0, 1 do sums[half] = own[half] + k:ld_shared_f32(place(me.number ~ 1, half)) end
   return sums
 end
 
 -- Puts the part into its slot and counts it.
 local function keep(me, at, slot, tops, sums)
   local k, p, sizes = me.k, me.p, me.g.sizes
-  local place = place_of_slot(me, slot)
+  local place = of_cta(me.g, slot)
   local to = k:element(
     sizes.partials, place * (64 * p.value_dim) + ((me.thread << 2) + me.number * (fours_of(p) * four)))
   for i = 0, fours_of(p) - 1 do k:st_global_v4_f32(to, me.acc:slice(4 * i, 4), { offset = 4 * four * i }) end
-  if me.number == 0 then
-    for half = 0, 1 do
-      k:st_global_v2_f32(
-        k:element(sizes.part_sums, (place << 7) + (me.rows[half] << 1)), { tops[half], sums[half] },
-        { guard = me.first_lane })
-    end
+  for half = 0, 1 do
+    k:st_global_v2_f32(
+      k:element(sizes.part_sums, (place << 7) + (me.rows[half] << 1)), { tops[half], sums[half] },
+      { guard = me.first_lane & me.number:eq(0) })
   end
   me.meet()
-  if me.number == 0 then
-    k:red_global_add_u32(k:element(sizes.counters, tile_of(me, at)), 1, { sem = "release.gpu", guard = me.thread:eq(0) })
-  end
+  k:red_global_add_u32(
+    k:element(sizes.counters, tile_of(me, at)), 1, { sem = "release.gpu", guard = k:special "tid.x":eq(128) })
 end
 
 --- What a consumer does with its accumulators behind the last block of a unit.
@@ -107,9 +103,7 @@ function module.unit(me, at, count, work)
       local r = 4 * i + 2 * half
       return me.acc[r] * inverse[half], me.acc[r + 1] * inverse[half]
     end)
-    if me.number == 0 then
-      for half = 0, 1 do store_lse(me, at, half, tops[half], sums[half], me.first_lane) end
-    end
+    for half = 0, 1 do store_lse(me, at, half, tops[half], sums[half], me.first_lane & me.number:eq(0)) end
   end, function()
     keep(me, at, (work.slots(at)), tops, sums)
   end)
@@ -134,7 +128,7 @@ local function add_parts(me, at, parts, slot_of, first, at_once, parts_at_once)
     for i = 0, parts_at_once - 1 do
       local part = i == 0 and number or number + i
       local there = part:lt(parts)
-      local place = place_of_slot(me, slot_of(part))
+      local place = of_cta(me.g, slot_of(part))
       local values, from = {}, k:element(sizes.partials, place * (64 * p.value_dim) + (first * four + (me.thread << 2)))
       for j = 0, at_once - 1 do
         values[j] = k:regs("f32", 4)

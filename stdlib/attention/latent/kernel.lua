@@ -40,15 +40,17 @@ function module.make(p, list)
     g.maps, g.sizes = parameters.declare(k, list)
     g.buffers = {
       q = k:shared { tile = p.q, name = "Q" },
-      kv = k:shared { bytes = p.stages * p.k.bytes, align = 1024, name = "cache" },
+      cache = k:shared { bytes = p.stages * p.k.bytes, align = 1024, name = "cache" },
       tops = k:shared { bytes = 512, align = 4, name = "tops" },
-      sums = k:shared { bytes = 512, align = 4, name = "sums" },
+      sums = k:shared { bytes = 1024, align = 4, name = "sums" },
     }
     g.pieces = pieces_of(k, p)
+    g.queries = k:pipeline { stages = 1, arrivals = 8, producers = copies.query_producers(p), name = "queries" }
     local thread = k:special "tid.x"
     k:if_(thread:eq(0), function()
       if g.maps.cache then k:prefetch_tensormap(g.maps.cache) end
       for _, piece in ipairs(g.pieces) do piece.ring:init() end
+      g.queries:init()
     end)
     -- The next grid of the stream may start now, as this one may have before the previous grid's results were there.
     k:griddepcontrol_launch_dependents()
@@ -60,7 +62,7 @@ function module.make(p, list)
       copies.emit(g, work, thread)
     end, function()
       k:setmaxnreg_inc(p.registers[2])
-      k:if_(role:eq(1), function() consume.emit(g, work, 0) end, function() consume.emit(g, work, 1) end)
+      consume.emit(g, work, role - 1)
     end)
     if p.cluster > 1 then meet(k, p) end -- the other CTA may still need this one's memory
   end)

@@ -14,12 +14,18 @@ local values, rotary = 512, 64
 -- read them. V's left half and its right half each have one that weighs it. The last panel has no part of V: scores
 -- read it first, and then the probabilities take its place, which both read.
 -- Rows that threads copy come in one piece.
-local function pieces_of(cluster, copies)
+local function pieces_of(cluster, copies, fine)
   if copies == "rows" then return { { first = 0, panels = 9, readers = { true, true } } } end
   local pieces = {
     { first = 0, panels = 4, readers = { true, false } }, { first = 4, panels = 4, readers = { false, true } },
     { first = 8, panels = 1, readers = { true, true } },
   }
+  if fine == 1 then
+    pieces = {
+      { first = 0, panels = 2, readers = { true, false } }, { first = 2, panels = 2, readers = { true, false } },
+      { first = 4, panels = 2, readers = { false, true } }, { first = 6, panels = 3, readers = { true, true } },
+    }
+  end
   for i, piece in ipairs(pieces) do piece.copier = (i - 1) % cluster end
   return pieces
 end
@@ -38,9 +44,14 @@ function module.make(opts)
   decode_plan.choose_boxes(p, opts.copies)
   -- CTAs with the same keys share copies of them by multicast.
   p.cluster = p.rows > 64 and p.copies == "boxes" and 2 or 1
+  local function dev(flag, default) return tonumber(p.name:match("_" .. flag .. "(%d+)") or default) end -- DEV
+  p.cluster = dev("c", p.cluster) -- DEV
+  p.memory_bound = dev("m", p.rows <= 64 and 1 or 0) == 1 -- DEV
+  p.prefetch = dev("f", p.memory_bound and 0 or 1) -- DEV
+  p.fine = dev("s", 0) -- DEV
   p.kv_heads = (p.rows + 64 * p.cluster - 1) // (64 * p.cluster) -- for the scheduler: groups of rows
-  p.pieces = pieces_of(p.cluster, p.copies)
-  p.registers = { 40, 232 }
+  p.pieces = pieces_of(p.cluster, p.copies, p.fine)
+  p.registers = dev("r", 0) == 1 and { 24, 240 } or { 40, 232 }
   local function tile(rows, columns)
     return wg.tile { dtype = p.dtype, mn = rows, k = columns, major = "K", swizzle = "128B" }
   end
