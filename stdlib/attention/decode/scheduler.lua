@@ -64,7 +64,7 @@ local function list(k, p, sizes, lane)
 end
 
 -- Cuts the list: where a stretch begins, and who has which block.
-local function cut(k, sizes, work)
+local function cut(k, p, sizes, work)
   local teams, total = work.teams, work.total
   -- The first rounds: `regular` stretches of `whole` blocks, of several heads where there is no place for the parts of
   -- more rounds.
@@ -80,7 +80,7 @@ local function cut(k, sizes, work)
   local longer = left - share * teams
   local one_more = share:lt(least_even) & longer:gt(0)
   -- Rather a few teams without a stretch than heads in parts.
-  local nearly_whole = share:lt(whole) & ((whole - share) << 5):le(whole)
+  local nearly_whole = share:lt(whole) & (whole - share):le(k:max(whole >> 5, p.split_cost or 0))
   k:add(share, share, 1, { guard = one_more })
   k:mov(share, whole, { guard = nearly_whole })
   k:mov(longer, 0, { guard = one_more | nearly_whole })
@@ -154,7 +154,7 @@ end
 ---   own slot, the number of parts, slot_of(part), and the number of this one's part
 function module.emit(k, p, sizes, lane)
   local work = list(k, p, sizes, lane)
-  cut(k, sizes, work)
+  cut(k, p, sizes, work)
 
   local function enter(at, number)
     k:mov(at.batch, number)

@@ -29,11 +29,15 @@ function module.add_products(me)
 
   function me.score(cursor)
     local b = keys(cursor.stage)
-    for _, piece in ipairs(g.pieces) do
+    local order, first = {}, true
+    for i, piece in ipairs(g.pieces) do order[i] = piece end
+    if p.right_first > 0 and number == 1 then order[1], order[2] = order[2], order[1] end
+    for _, piece in ipairs(order) do
       me.arrived(piece, cursor)
       k:wgmma_fence()
       for step = 4 * piece.first, 4 * (piece.first + piece.panels) - 1 do
-        k:wgmma_mma_async(me.scores, q(step), b(step), form(p.block, step == 0 and 0 or 1, 0, 0))
+        k:wgmma_mma_async(me.scores, q(step), b(step), form(p.block, first and 0 or 1, 0, 0))
+        first = false
       end
     end
     k:wgmma_commit_group()
@@ -52,7 +56,14 @@ function module.add_products(me)
     end
     k:wgmma_commit_group()
   end
-  function me.weigh_own(cursor) weigh(cursor, function(step) return me.words:slice(4 * step, 4) end) end
+  function me.weigh_own(cursor)
+    if p.own_shared > 0 then
+      local a = probabilities(cursor.stage)
+      me.sync()
+      return weigh(cursor, function(step) return a(step) end, 0)
+    end
+    weigh(cursor, function(step) return me.words:slice(4 * step, 4) end)
+  end
   function me.weigh_other(cursor)
     local a = probabilities(cursor.stage)
     weigh(cursor, function(step) return a(step) end, 0)
@@ -62,6 +73,7 @@ end
 --- Scores that a row may not see become -inf.
 function module.hide(me, block)
   local k = me.k
+  if me.sure then return end
   k:if_(block:ge(me.clear_to), function()
     local first = signed(k, block * me.p.block + me.column)
     for half = 0, 1 do
@@ -74,12 +86,10 @@ function module.hide(me, block)
 end
 
 --- Scores become probabilities, for this consumer in registers, for the other one in shared memory, where they take the
---- place of the block's last panel. between(), if given, is called when they have been computed. Returns what makes the
---- sums so far relative to the new maximum.
-function module.share(me, cursor, between)
+--- place of the block's last panel. Returns what makes the sums so far relative to the new maximum.
+function module.share(me, cursor)
   local k, p = me.k, me.p
   local rescale = me.soft:next()
-  if between then between() end
   for i = 0, #me.words - 1 do
     k:mov(me.words[i], elements.to_output[p.dtype](k, me.scores[2 * i], me.scores[2 * i + 1]))
   end
@@ -118,6 +128,7 @@ end
 --- half of the values becomes 0.
 function module.clear(me, at, block, cursor)
   local k, p = me.k, me.p
+  if me.sure then return end
   local valid = signed(k, at.length) - signed(k, block * p.block)
   k:if_(valid:lt(p.block), function()
     local base = k:address(me.g.buffers.cache, 4 * me.number * p.panel_bytes) + cursor.stage * p.k.bytes

@@ -91,14 +91,16 @@ end
 local steps = {}
 
 steps[0] = function(me, at, block, if_)
-  me.release_queries(~me.left:ge(3))
+  if not me.sure then me.release_queries(~me.left:ge(3)) end
   block_of.hide(me, block)
   block_of.share(me, me.here)(me.acc)
   block_of.clear(me, at, block, me.here)
   me.weigh_own(me.here)
-  me.release(me.here)
+  if me.p.old_order == 0 or not me.sure then me.release(me.here) end
   if_(2, function()
-    block_of.take(me)(me.acc)
+    local rescale = block_of.take(me)
+    if me.p.old_order > 0 and me.sure then me.release(me.here) end
+    rescale(me.acc)
     block_of.clear(me, at, block + 1, me.there)
     me.weigh_other(me.there)
     me.release(me.there)
@@ -110,7 +112,7 @@ end
 steps[1] = function(me, at, block, if_)
   local serial = me.p.memory_bound
   local function release_here() me.release(me.here) end
-  if not serial then me.release_queries(me.last_scores()) end
+  if not serial and not me.sure then me.release_queries(me.last_scores()) end
   block_of.take(me)(me.acc)
   block_of.clear(me, at, block, me.here)
   me.weigh_other(me.here)
@@ -118,12 +120,14 @@ steps[1] = function(me, at, block, if_)
   if_(2, function()
     if serial then me.score(me.there) end
     block_of.hide(me, block + 1)
-    block_of.share(me, me.there, not serial and release_here or nil)(me.acc)
+    local rescale = block_of.share(me, me.there)
+    if not serial then release_here() end
+    rescale(me.acc)
     block_of.clear(me, at, block + 1, me.there)
     me.weigh_own(me.there)
     me.release(me.there)
   end, not serial and release_here or nil)
-  if serial then me.release_queries(me.last_scores()) end
+  if serial and not me.sure then me.release_queries(me.last_scores()) end
   me.next_pair()
   if not serial then if_(4, function() me.score(me.there) end) end
 end
@@ -145,7 +149,7 @@ local function each_pair(me, at, count)
   end
   function me.next_pair()
     copy_cursor(me.here, me.there)
-    if_(2, function() me.advance(me.here) end)
+    if me.sure then me.advance(me.here) else if_(2, function() me.advance(me.here) end) end
     look_there()
   end
   look_there()
@@ -154,10 +158,21 @@ local function each_pair(me, at, count)
   elseif not me.p.memory_bound then
     if_(2, function() me.score(me.there) end)
   end
-  k:while_(function() return left:gt(0) end, function()
-    steps[me.number](me, at, block, if_)
+  local function next_two()
     k:sub(left, left, 2)
     k:add(block, block, 2)
+  end
+  if me.p.variants > 0 then
+    k:while_(function() return left:ge(4) & (block + 2):le(me.clear_to) end, function()
+      me.sure = true
+      steps[me.number](me, at, block, function(_, body) body() end)
+      me.sure = false
+      next_two()
+    end)
+  end
+  k:while_(function() return left:gt(0) end, function()
+    steps[me.number](me, at, block, if_)
+    next_two()
   end)
 end
 

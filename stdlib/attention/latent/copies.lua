@@ -38,7 +38,7 @@ local function copy_boxes(g, piece, lane, to, place, following, barrier)
       local column = u32(k, 64 * (piece.first + panel))
       k:cp_async_bulk_tensor_3d(
         panel == 0 and to or to + panel * p.panel_bytes, g.maps.cache, { column, place.row, place.page }, barrier,
-        { policy = policy, mask = mask })
+        { policy = p.no_policy == 0 and policy or nil, mask = mask })
     end
     if not following then return end
     for panel = 0, piece.panels - 1 do
@@ -66,9 +66,14 @@ local function each_box(g, work, lane, warp)
     k:loop(count, function()
       local place, following = place_of(at, key), nil
       if look then look(at, key + p.block) end
-      if p.prefetch > 0 then
+      if p.prefetch == 1 then
         following = place_of(at, key + p.block)
         following.there = (key + p.block):lt(at.length)
+      elseif p.prefetch == 2 then -- two blocks ahead
+        look(at, key + 2 * p.block)
+        following = place_of(at, key + 2 * p.block)
+        following.there = (key + 2 * p.block):lt(at.length)
+        look(at, key + p.block)
       end
       for i, piece in ipairs(g.pieces) do
         k:if_(warp:eq(i - 1), function()

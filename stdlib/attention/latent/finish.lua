@@ -60,6 +60,43 @@ local function store_lse(me, at, half, top, sum, guard)
   k:st_global_f32(k:element(me.g.sizes.lse, line), logarithm, { guard = guard & row:lt(p.rows) })
 end
 
+-- Of a unit that is the first of two parts: whether the other one is there, as all learn from one thread's look at the
+-- counter.
+local function look(me, at, first_of_two)
+  local k = me.k
+  k:if_(k:special "tid.x":eq(128), function()
+    local seen = k:mov(0, { type = "u32" })
+    k:if_(first_of_two, function() k:ld_acquire_gpu_global_u32(seen, k:element(me.g.sizes.counters, tile_of(me, at))) end)
+    k:st_shared_u32(k:address(me.g.buffers.seen, me.query.phase << 2), seen)
+  end)
+  return function() return k:ld_shared_u32(k:address(me.g.buffers.seen, me.query.phase << 2)):eq(1) end
+end
+
+-- Adds the other part of two, which is in memory, to the accumulators, as add_parts does.
+local function add_other(me, place, tops, sums)
+  local k, p, sizes, weights = me.k, me.p, me.g.sizes, {}
+  for half = 0, 1 do
+    local two = k:ld_global_v2_f32(k:element(sizes.part_sums, (place << 7) + (me.rows[half] << 1)))
+    local top = k:max(tops[half], two[0])
+    weights[half] = { k:ex2_approx_ftz(tops[half] - top), k:ex2_approx_ftz(two[0] - top) }
+    k:mov(sums[half], k:fma(two[1], weights[half][2], sums[half] * weights[half][1]))
+    k:mov(tops[half], top)
+  end
+  local from = k:element(sizes.partials, place * (64 * p.value_dim) + ((me.thread << 2) + me.number * (fours_of(p) * four)))
+  local at_once = 8
+  for first = 0, fours_of(p) - 1, at_once do
+    local loaded = {}
+    for i = first, first + at_once - 1 do loaded[i] = k:ld_global_v4_f32(from, { offset = 4 * four * i }) end
+    for i = first, first + at_once - 1 do
+      for j = 0, 3 do
+        local own, weight = me.acc[4 * i + j], weights[j // 2]
+        k:fma(own, loaded[i][j], weight[2], own * weight[1])
+      end
+    end
+    me.sync() -- otherwise ptxas loads all of them first
+  end
+end
+
 -- The sums of exponentials of the thread's rows, of both consumers' blocks.
 local function whole_sums(me)
   local k, own, sums = me.k, {}, {}
@@ -92,12 +129,24 @@ local function keep(me, at, slot, tops, sums)
     k:element(sizes.counters, tile_of(me, at)), 1, { sem = "release.gpu", guard = k:special "tid.x":eq(128) })
 end
 
+-- The counter of a tile whose second part has been added to the first one's registers.
+local done = 1 << 31
+
 --- What a consumer does with its accumulators behind the last block of a unit.
 function module.unit(me, at, count, work)
   local k, p, tops = me.k, me.p, {}
+  local whole = count:eq(at.blocks)
+  local own, parts, slot_of = work.slots(at)
+  local is_there = look(me, at, ~whole & at.block:eq(0) & parts:eq(2))
   local sums = whole_sums(me)
+  local other = is_there()
   for half = 0, 1 do tops[half] = me.soft.top[half] * me.soft.scale end
-  k:if_(count:eq(at.blocks), function()
+  k:if_(whole | other, function()
+    k:if_(other, function()
+      add_other(me, of_cta(me.g, slot_of(k:mov(1, { type = "u32" }))), tops, sums)
+      k:st_release_gpu_global_u32(
+        k:element(me.g.sizes.counters, tile_of(me, at)), done, { guard = k:special "tid.x":eq(128) })
+    end)
     local inverse = { [0] = inverse_of(k, sums[0]), inverse_of(k, sums[1]) }
     store_pairs(me, at, me.number * (p.value_dim // 2), p.value_dim // 16, function(half, i)
       local r = 4 * i + 2 * half
@@ -105,7 +154,7 @@ function module.unit(me, at, count, work)
     end)
     for half = 0, 1 do store_lse(me, at, half, tops[half], sums[half], me.first_lane & me.number:eq(0)) end
   end, function()
-    keep(me, at, (work.slots(at)), tops, sums)
+    keep(me, at, own, tops, sums)
   end)
 end
 
@@ -159,28 +208,35 @@ local function add_parts(me, at, parts, slot_of, first, at_once, parts_at_once)
   end
 end
 
+-- The CTA's share of the columns of a tile that is in parts, of which it has the one called `number`.
+local function add_columns(me, at, parts, slot_of, number)
+  local k, p = me.k, me.p
+  local function each(at_once, parts_at_once)
+    local groups = 2 * fours_of(p) // at_once
+    local from, to = k:div(number * groups, parts), k:div((number + 1) * groups, parts)
+    k:loop({ from = from + me.number, to = to, step = 2 }, function(group)
+      add_parts(me, at, parts, slot_of, group * at_once, at_once, parts_at_once)
+    end)
+  end
+  k:if_(parts:le(8), function() each(4, 4) end, function() each(1, 16) end)
+end
+
 --- What a consumer does behind all units: it adds up parts.
 function module.parts(me, work)
-  local k, p = me.k, me.p
-  local fours = 2 * fours_of(p)
+  local k = me.k
   work.each_unit(function(at, count)
     k:if_(count:ne(at.blocks), function()
       local _, parts, slot_of, number = work.slots(at)
       local counter = k:element(me.g.sizes.counters, tile_of(me, at))
       wait_for_parts(me, counter, parts)
-      local function each(at_once, parts_at_once)
-        local groups = fours // at_once
-        local from, to = k:div(number * groups, parts), k:div((number + 1) * groups, parts)
-        k:loop({ from = from + me.number, to = to, step = 2 }, function(group)
-          add_parts(me, at, parts, slot_of, group * at_once, at_once, parts_at_once)
-        end)
-      end
-      k:if_(parts:le(8), function() each(4, 4) end, function() each(1, 16) end)
+      local in_parts = k:ld_acquire_gpu_global_u32(counter):lt(done)
+      me.meet() -- both have seen the counter
+      k:if_(in_parts, function() add_columns(me, at, parts, slot_of, number) end)
       me.sync()
-      -- Who is done last makes the counter 0 again: each consumer of each part counts half.
+      -- Who is done last makes the counter 0 again: each consumer of each part counts.
       k:if_(me.thread:eq(0), function()
-        local done = k:atom_global_add_u32(counter, 0x10000, { sem = "acq_rel.gpu" })
-        k:st_global_u32(counter, 0, { guard = (done >> 16):eq(2 * parts - 1) })
+        local before = k:atom_global_add_u32(counter, 1 << 16, { sem = "acq_rel.gpu" })
+        k:st_global_u32(counter, 0, { guard = (before >> 16 & 0x7FFF):eq(2 * parts - 1) })
       end)
     end)
   end)

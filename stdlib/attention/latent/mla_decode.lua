@@ -104,10 +104,12 @@ function decode:launch(Q, cache, O, values)
   local blocks = batches * p.kv_heads * ceil_div(keys, p.block)
   if blocks == 0 then fail(("mla_decode: %d sequences of %d keys leave nothing to compute"):format(batches, keys)) end
   local ctas = ctas_of(p, blocks, values.grid)
-  local w = decode_launch.workspace(self, ctas, batches * p.kv_heads * p.cluster, 64, p.value_dim)
+  -- Two rounds of stretches, where there are sequences for both.
+  local rounds = math.min(2, batches * p.cluster * p.kv_heads // ctas + 1)
+  local w = decode_launch.workspace(self, ctas * rounds, batches * p.kv_heads * p.cluster, 64, p.value_dim)
   local args = builder_parameters.arguments(self.parameters, {
     Q = Q, cache = cache, O = O, lse = values.lse, lengths = lengths, pages = values.pages, table_width = width,
-    keys = keys, batches = batches, together = p.kv_heads, rounds = 1,
+    keys = keys, batches = batches, together = p.kv_heads, rounds = rounds,
     scale_log2 = arguments.positive("mla_decode: scale", values.scale) / math.log(2),
     partials = w.partials, part_sums = w.part_sums, counters = w.counters,
   })

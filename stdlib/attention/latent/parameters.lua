@@ -9,7 +9,7 @@ function module.make(p)
   local const = "const " .. p.dtype .. "*"
   local boxes = p.copies == "boxes"
     and { dtype = p.dtype, box = { 64, p.box_rows, 1 }, swizzle = "128B", constant = true } or nil
-  local each_cta = "%d elements for each CTA of the grid"
+  local each_cta = "%d elements for each CTA of the grid, times rounds"
   return parameters.rows {
     { "Q", const }, { "cache", not boxes and const or nil, map = boxes }, { "O", p.dtype .. "*" },
     p.lse and { "lse", "f32*" }, { "lengths", "const s32*" },
@@ -19,7 +19,7 @@ function module.make(p)
     p.page and { "table_width", "u32" } or false,
     { "keys", "u32", "the most keys that a sequence can have" }, { "batches", "u32" },
     { "together", "u32", ("%d: groups of rows with the same keys"):format(p.kv_heads) },
-    { "rounds", "u32", "1: the most stretches that a CTA has" },
+    { "rounds", "u32", "the most stretches that a CTA has" },
     { "scale_log2", "f32", "the factor of the scores times log2(e)" },
     { "partials", "f32*", each_cta:format(2 * 64 * p.value_dim) }, { "part_sums", "f32*", each_cta:format(4 * 64) },
     {

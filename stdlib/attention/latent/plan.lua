@@ -49,6 +49,12 @@ function module.make(opts)
   p.memory_bound = dev("m", p.rows <= 64 and 1 or 0) == 1 -- DEV
   p.prefetch = dev("f", p.memory_bound and 0 or 1) -- DEV
   p.fine = dev("s", 0) -- DEV
+  p.variants = dev("v", 1) -- DEV
+  p.old_order = dev("o", 0) -- DEV
+  p.own_shared = dev("a", 0) -- DEV
+  p.right_first = dev("q", 0) -- DEV
+  p.no_policy = dev("n", 0) -- DEV
+  p.split_cost = dev("w", 5) -- blocks
   p.kv_heads = (p.rows + 64 * p.cluster - 1) // (64 * p.cluster) -- for the scheduler: groups of rows
   p.pieces = pieces_of(p.cluster, p.copies, p.fine)
   p.registers = dev("r", 0) == 1 and { 24, 240 } or { 40, 232 }
