@@ -47,9 +47,6 @@ function module.add_products(me)
   -- trans_a: 0 of operands in shared memory; those in registers have none.
   local function weigh(cursor, of_step, trans_a)
     local b, half = values(cursor.stage), p.value_dim // 2
-    for _, piece in ipairs(g.pieces) do
-      if piece.readers[number + 1] then me.arrived(piece, cursor) end
-    end
     k:wgmma_fence()
     for step = 0, p.block // 16 - 1 do
       k:wgmma_mma_async(me.acc, of_step(step), b(step, number * half), form(half, 1, trans_a, 1))

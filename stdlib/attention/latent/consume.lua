@@ -54,8 +54,8 @@ local function known(me, number)
   local one = setmetatable({ number = number }, { __index = me })
   block_of.add_products(one)
   -- Waits for the products with values of a block, and gives its pieces back to the CTA that copies them.
-  function one.release(cursor)
-    k:wgmma_wait_group(0)
+  function one.release(cursor, later)
+    k:wgmma_wait_group(later or 0)
     for _, piece in ipairs(me.g.pieces) do
       if piece.readers[number + 1] and p.cluster > 1 then
         local barrier = k:mapa(piece.ring:empty_barrier(cursor), piece.copier)
@@ -95,6 +95,7 @@ steps[0] = function(me, at, block, if_)
   block_of.hide(me, block)
   block_of.share(me, me.here)(me.acc)
   block_of.clear(me, at, block, me.here)
+  if me.p.y > 0 then if_(2, function() me.k:bar_sync(6, { threads = 256 }) end) end
   me.weigh_own(me.here)
   if me.p.old_order == 0 or not me.sure then me.release(me.here) end
   if_(2, function()
@@ -111,23 +112,53 @@ end
 
 steps[1] = function(me, at, block, if_)
   local serial = me.p.memory_bound
-  local function release_here() me.release(me.here) end
   if not serial and not me.sure then me.release_queries(me.last_scores()) end
-  block_of.take(me)(me.acc)
-  block_of.clear(me, at, block, me.here)
-  me.weigh_other(me.here)
-  if serial then release_here() end
-  if_(2, function()
-    if serial then me.score(me.there) end
-    block_of.hide(me, block + 1)
-    local rescale = block_of.share(me, me.there)
-    if not serial then release_here() end
+  if me.p.y > 0 then if_(2, function() me.k:bar_arrive(6, { threads = 256 }) end) end
+  local rescale = block_of.take(me)
+  local function weigh_first()
     rescale(me.acc)
-    block_of.clear(me, at, block + 1, me.there)
-    me.weigh_own(me.there)
-    me.release(me.there)
-  end, not serial and release_here or nil)
-  if serial and not me.sure then me.release_queries(me.last_scores()) end
+    block_of.clear(me, at, block, me.here)
+    me.weigh_other(me.here)
+  end
+  local function probabilities_of_second()
+    block_of.hide(me, block + 1)
+    return block_of.share(me, me.there)
+  end
+  if serial then
+    weigh_first()
+    me.release(me.here)
+    if_(2, function()
+      me.score(me.there)
+      probabilities_of_second()(me.acc)
+      block_of.clear(me, at, block + 1, me.there)
+      me.weigh_own(me.there)
+      me.release(me.there)
+    end)
+    if not me.sure then me.release_queries(me.last_scores()) end
+  elseif me.p.x == 0 then
+    weigh_first()
+    if_(2, function()
+      local rescale_again = probabilities_of_second()
+      me.release(me.here)
+      rescale_again(me.acc)
+      block_of.clear(me, at, block + 1, me.there)
+      me.weigh_own(me.there)
+      me.release(me.there)
+    end, function() me.release(me.here) end)
+  else
+    if_(2, function()
+      local rescale_again = probabilities_of_second()
+      weigh_first()
+      rescale_again(me.acc, function() me.k:wgmma_wait_group(0) end)
+      block_of.clear(me, at, block + 1, me.there)
+      me.weigh_own(me.there)
+      me.release(me.here, 1)
+      me.release(me.there)
+    end, function()
+      weigh_first()
+      me.release(me.here)
+    end)
+  end
   me.next_pair()
   if not serial then if_(4, function() me.score(me.there) end) end
 end

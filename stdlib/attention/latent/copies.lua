@@ -75,8 +75,8 @@ local function each_box(g, work, lane, warp)
         following.there = (key + 2 * p.block):lt(at.length)
         look(at, key + p.block)
       end
-      for i, piece in ipairs(g.pieces) do
-        k:if_(warp:eq(i - 1), function()
+      for _, piece in ipairs(g.pieces) do
+        k:if_(warp:eq(piece.warp), function()
           acquire(g, piece, cursor)
           local to = base + (cursor.stage * p.k.bytes + piece.first * p.panel_bytes)
           copy_boxes(g, piece, lane, to, place, following, piece.ring:full_barrier(cursor))
@@ -155,9 +155,7 @@ function module.emit(g, work, thread)
   local k = g.k
   if g.p.copies == "rows" then return each_row(g, work, thread) end
   local warp, lane = k:shfl_sync_idx_b32(thread >> 5, 0, 31), thread & 31
-  k:if_(warp:lt(#g.pieces), function() each_box(g, work, lane, warp) end, function()
-    k:if_(warp:eq(3), function() work.each_unit(queries_of(g, lane, 32)) end)
-  end)
+  k:if_(warp:lt(3), function() each_box(g, work, lane, warp) end, function() work.each_unit(queries_of(g, lane, 32)) end)
 end
 
 return module

@@ -137,7 +137,7 @@ function module.unit(me, at, count, work)
   local k, p, tops = me.k, me.p, {}
   local whole = count:eq(at.blocks)
   local own, parts, slot_of = work.slots(at)
-  local is_there = look(me, at, ~whole & at.block:eq(0) & parts:eq(2))
+  local is_there = look(me, at, ~whole & at.block:eq(0) & parts:eq(2 + 1000 * (1 - p.E)))
   local sums = whole_sums(me)
   local other = is_there()
   for half = 0, 1 do tops[half] = me.soft.top[half] * me.soft.scale end

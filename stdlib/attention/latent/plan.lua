@@ -20,13 +20,17 @@ local function pieces_of(cluster, copies, fine)
     { first = 0, panels = 4, readers = { true, false } }, { first = 4, panels = 4, readers = { false, true } },
     { first = 8, panels = 1, readers = { true, true } },
   }
-  if fine == 1 then
-    pieces = {
-      { first = 0, panels = 2, readers = { true, false } }, { first = 2, panels = 2, readers = { true, false } },
-      { first = 4, panels = 2, readers = { false, true } }, { first = 6, panels = 3, readers = { true, true } },
-    }
+  if fine > 0 then
+    pieces = {}
+    for first = 0, 7, fine do
+      pieces[#pieces + 1] = {
+        first = first, panels = fine, readers = { first < 4, first >= 4 }, warp = first // 4,
+      }
+    end
+    pieces[#pieces + 1] = { first = 8, panels = 1, readers = { true, true }, warp = 2 }
   end
-  for i, piece in ipairs(pieces) do piece.copier = (i - 1) % cluster end
+  for i, piece in ipairs(pieces) do piece.warp = piece.warp or i - 1 end
+  for _, piece in ipairs(pieces) do piece.copier = piece.warp % cluster end
   return pieces
 end
 
@@ -48,10 +52,12 @@ function module.make(opts)
   p.cluster = dev("c", p.cluster) -- DEV
   p.memory_bound = dev("m", p.rows <= 64 and 1 or 0) == 1 -- DEV
   p.prefetch = dev("f", p.memory_bound and 0 or 1) -- DEV
-  p.fine = dev("s", 0) -- DEV
+  p.fine = dev("s", 4) -- DEV
   p.variants = dev("v", 1) -- DEV
   p.old_order = dev("o", 0) -- DEV
-  p.own_shared = dev("a", 0) -- DEV
+  p.E, p.x = dev("E", 1), dev("x", 0) -- DEV
+  p.y = dev("y", p.memory_bound and 0 or 1) -- DEV
+  p.own_shared = dev("a", 1) -- DEV
   p.right_first = dev("q", 0) -- DEV
   p.no_policy = dev("n", 0) -- DEV
   p.split_cost = dev("w", 5) -- blocks
