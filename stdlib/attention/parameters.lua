@@ -11,8 +11,8 @@ local module = {}
 
 local fail, text = native.fail, arguments.shape_text
 
--- Pairs of batch and head whose K and V fill the L2 cache by two thirds. For heads of 256 twice as many, where at least two
--- would fit and each has 32 tiles: few long tiles at a time leave SMs idle, which costs more than reading again.
+-- Pairs of batch and head whose K and V fill the L2 cache by two thirds. For heads of 256 twice as many, where at least
+-- two would fit and each has 32 tiles: few long tiles at a time leave SMs idle, which costs more than reading again.
 local function pairs_in_cache(p, l)
   local sharing, bytes = p.heads // p.kv_heads, 2 * native.element_bytes[p.dtype] * p.dim * l.keys
   local fitting = wg.target.l2 * 2 // 3 // bytes

@@ -102,8 +102,8 @@ function softmax:first()
 end
 
 --- Replaces the scores of a later block by their exponentials.
---- @return function  rescale(acc, before): multiplies accumulators, 64 x any n, of the exponentials before by what they
----   shrink; warps in which no maximum has grown much skip it. before(), if given, is emitted ahead of that
+--- @return function  rescale(acc): multiplies accumulators, 64 x any n, of the exponentials before by what they shrink;
+---   warps in which no maximum has grown much skip it
 function softmax:next()
   local b, shrink, grown = self.k, {}, nil
   for half = 0, 1 do
@@ -117,11 +117,8 @@ function softmax:next()
   end
   for half = 0, 1 do b:fma(self.sum[half], self.sum[half], shrink[half], sum_of(self, half)) end
   local any = b:vote_sync_any_pred(grown)
-  return function(acc, before)
-    b:if_(any, function()
-      if before then before() end
-      b:fragment(acc):map(function(x, at) return x * shrink[at.half] end)
-    end)
+  return function(acc)
+    b:if_(any, function() b:fragment(acc):map(function(x, at) return x * shrink[at.half] end) end)
   end
 end
 

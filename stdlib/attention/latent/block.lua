@@ -1,7 +1,6 @@
 -- What a consumer of wg.mla_decode does with a block of keys: scores, probabilities, and the values that they weigh.
 
 local descriptors = require "wgrun.tile.descriptors"
-local elements = require "wgrun.tile.elements"
 
 local module = {}
 
@@ -10,67 +9,48 @@ local shared_by = { [0] = 1, 2 }
 
 local function signed(k, x) return k:mov(x, { type = "s32" }) end
 
---- Adds to the consumer `me` its products, each a commit group: score(cursor), the scores of a block; weigh_own(cursor)
---- and weigh_other(cursor), its probabilities times the consumer's half of its values, where the probabilities are in
---- registers or come from the other consumer.
+--- Adds to the consumer `me` its products, each a commit group: score(cursor), the scores of a block, which it waits
+--- for; weigh(cursor), the block's probabilities times the consumer's half of its values.
 function module.add_products(me)
-  local k, p, g, number = me.k, me.p, me.g, me.number
+  local k, p, g = me.k, me.p, me.g
   local function view(tile, offset)
     local first = k:matrix_descriptor(k:address(g.buffers.cache, offset), tile:descriptor(0) & ~0x3FFF)
     return function(stage) return descriptors.of(k, tile, k:mad_wide_u32(stage, p.k.bytes >> 4, first)) end
   end
   local q = descriptors.of(k, p.q, k:descriptor(g.buffers.q))
   local keys, values, probabilities = view(p.k, 0), view(p.v, 0), view(p.p, 8 * p.panel_bytes)
-  local function form(n, scale_d, trans_a, trans_b)
-    return {
-      n = n, k = 16, d = "f32", a = p.dtype, b = p.dtype, scale_d = scale_d, trans_a = trans_a, trans_b = trans_b,
-    }
+  local function form(n, scale_d, trans_b)
+    return { n = n, k = 16, d = "f32", a = p.dtype, b = p.dtype, scale_d = scale_d, trans_a = 0, trans_b = trans_b }
   end
 
   function me.score(cursor)
     local b = keys(cursor.stage)
-    local order, first = {}, true
-    for i, piece in ipairs(g.pieces) do order[i] = piece end
-    if p.right_first > 0 and number == 1 then order[1], order[2] = order[2], order[1] end
-    for _, piece in ipairs(order) do
-      me.arrived(piece, cursor)
+    for _, piece in ipairs(g.pieces) do
+      piece.ring:wait(cursor)
+      if p.copies == "rows" then k:fence_proxy_async { space = "shared::cta" } end -- threads have copied it
       k:wgmma_fence()
       for step = 4 * piece.first, 4 * (piece.first + piece.panels) - 1 do
-        k:wgmma_mma_async(me.scores, q(step), b(step), form(p.block, first and 0 or 1, 0, 0))
-        first = false
+        k:wgmma_mma_async(me.scores, q(step), b(step), form(p.block, step == 0 and 0 or 1, 0))
       end
     end
     k:wgmma_commit_group()
     k:wgmma_wait_group(0)
   end
 
-  -- trans_a: 0 of operands in shared memory; those in registers have none.
-  local function weigh(cursor, of_step, trans_a)
-    local b, half = values(cursor.stage), p.value_dim // 2
+  function me.weigh(cursor)
+    local a, b, half = probabilities(cursor.stage), values(cursor.stage), p.value_dim // 2
     k:wgmma_fence()
     for step = 0, p.block // 16 - 1 do
-      k:wgmma_mma_async(me.acc, of_step(step), b(step, number * half), form(half, 1, trans_a, 1))
+      k:wgmma_mma_async(me.acc, a(step), b(step, me.number * half), form(half, 1, 1))
     end
     k:wgmma_commit_group()
-  end
-  function me.weigh_own(cursor)
-    if p.own_shared > 0 then
-      local a = probabilities(cursor.stage)
-      me.sync()
-      return weigh(cursor, function(step) return a(step) end, 0)
-    end
-    weigh(cursor, function(step) return me.words:slice(4 * step, 4) end)
-  end
-  function me.weigh_other(cursor)
-    local a = probabilities(cursor.stage)
-    weigh(cursor, function(step) return a(step) end, 0)
   end
 end
 
 --- Scores that a row may not see become -inf.
 function module.hide(me, block)
   local k = me.k
-  if me.sure then return end
+  if me.clear then return end
   k:if_(block:ge(me.clear_to), function()
     local first = signed(k, block * me.p.block + me.column)
     for half = 0, 1 do
@@ -82,16 +62,13 @@ function module.hide(me, block)
   end)
 end
 
---- Scores become probabilities, for this consumer in registers, for the other one in shared memory, where they take the
---- place of the block's last panel. Returns what makes the sums so far relative to the new maximum.
+--- Scores become probabilities, for both consumers in shared memory, where they take the place of the block's last
+--- panel. Returns what makes the sums so far relative to the new maximum.
 function module.share(me, cursor)
   local k, p = me.k, me.p
-  local rescale = me.soft:next()
-  for i = 0, #me.words - 1 do
-    k:mov(me.words[i], elements.to_output[p.dtype](k, me.scores[2 * i], me.scores[2 * i + 1]))
-  end
+  local rescale, words = me.soft:next(), k:fragment(me.scores):operand(p.dtype)
   local to = k:address(me.g.buffers.cache, 8 * p.panel_bytes) + (cursor.stage * p.k.bytes + me.in_panel)
-  for i = 0, #me.words // 4 - 1 do k:stmatrix_x4(i == 0 and to or to ~ (2 * i << 4), me.words:slice(4 * i, 4)) end
+  for i = 0, #words // 4 - 1 do k:stmatrix_x4(i == 0 and to or to ~ (2 * i << 4), words:slice(4 * i, 4)) end
   for half = 0, 1 do
     k:st_shared_f32(
       k:address(me.g.buffers.tops, 256 * me.number) + (me.rows[half] << 2), me.soft.top[half],
@@ -99,6 +76,7 @@ function module.share(me, cursor)
   end
   k:fence_proxy_async { space = "shared::cta" }
   k:bar_arrive(shared_by[me.number], { threads = 256 })
+  me.sync()
   return rescale
 end
 
@@ -123,9 +101,9 @@ end
 
 --- Behind the end of a sequence anything may lie in memory, and 0 times infinity is no number: there this consumer's
 --- half of the values becomes 0.
-function module.clear(me, at, block, cursor)
+function module.clear_values(me, at, block, cursor)
   local k, p = me.k, me.p
-  if me.sure then return end
+  if me.clear then return end
   local valid = signed(k, at.length) - signed(k, block * p.block)
   k:if_(valid:lt(p.block), function()
     local base = k:address(me.g.buffers.cache, 4 * me.number * p.panel_bytes) + cursor.stage * p.k.bytes

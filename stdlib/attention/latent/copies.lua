@@ -1,8 +1,8 @@
 -- How queries and blocks of the cache come to shared memory for wg.mla_decode. A block is nine panels of 64 columns,
 -- whose lines of 128 bytes have the 128-byte swizzle, and has some pieces, each with a ring of its own: what one
--- consumer does not need any more is copied anew while the other still multiplies. TMA copies boxes of keys, a warp each
--- piece; in a cluster, whose CTAs have the same keys, one CTA copies a piece for both. Of pages with few keys, threads
--- copy rows.
+-- consumer does not need any more is copied anew while the other still multiplies. Warps copy boxes of keys by TMA,
+-- each some of the pieces; in a cluster, whose CTAs have the same keys, one CTA copies a piece for both. Of pages with
+-- few keys, threads copy rows.
 
 local decode_copies = require "wgrun.attention.decode.copies"
 local finish = require "wgrun.attention.latent.finish"
@@ -12,8 +12,8 @@ local module = {}
 
 local function u32(k, value) return k:mov(value, { type = "u32" }) end
 
--- Waits until a piece of a stage may be filled. In a cluster, the CTA that does not copy it expects its bytes as soon as
--- those before have come.
+-- Waits until a piece of a stage may be filled. In a cluster, the CTA that does not copy it expects its bytes as soon
+-- as those before have come.
 local function acquire(g, piece, cursor)
   local k, ring = g.k, piece.ring
   if g.p.cluster == 1 then return ring:acquire(cursor) end
@@ -22,8 +22,8 @@ local function acquire(g, piece, cursor)
   end)
 end
 
--- Copies a piece of a block: each lane a box of keys, to `to`, from its place; and asks for that of the next block, to
--- have it in the L2 cache.
+-- Copies a piece of a block to address `to`: each lane a box of keys, from its place. `following`: the place of the
+-- next block's box, which then comes to the L2 cache already.
 local function copy_boxes(g, piece, lane, to, place, following, barrier)
   local k, p = g.k, g.p
   local boxes, policy = p.block // p.box_rows, pipeline.evict_first(k)
@@ -38,7 +38,7 @@ local function copy_boxes(g, piece, lane, to, place, following, barrier)
       local column = u32(k, 64 * (piece.first + panel))
       k:cp_async_bulk_tensor_3d(
         panel == 0 and to or to + panel * p.panel_bytes, g.maps.cache, { column, place.row, place.page }, barrier,
-        { policy = p.no_policy == 0 and policy or nil, mask = mask })
+        { policy = policy, mask = mask })
     end
     if not following then return end
     for panel = 0, piece.panels - 1 do
@@ -49,7 +49,7 @@ local function copy_boxes(g, piece, lane, to, place, following, barrier)
   end)
 end
 
--- The warps that copy boxes, one for each piece.
+-- The warps that copy boxes.
 local function each_box(g, work, lane, warp)
   local k, p = g.k, g.p
   local look, take
@@ -66,14 +66,9 @@ local function each_box(g, work, lane, warp)
     k:loop(count, function()
       local place, following = place_of(at, key), nil
       if look then look(at, key + p.block) end
-      if p.prefetch == 1 then
+      if not p.memory_bound then
         following = place_of(at, key + p.block)
         following.there = (key + p.block):lt(at.length)
-      elseif p.prefetch == 2 then -- two blocks ahead
-        look(at, key + 2 * p.block)
-        following = place_of(at, key + 2 * p.block)
-        following.there = (key + 2 * p.block):lt(at.length)
-        look(at, key + p.block)
       end
       for _, piece in ipairs(g.pieces) do
         k:if_(warp:eq(piece.warp), function()
@@ -155,7 +150,9 @@ function module.emit(g, work, thread)
   local k = g.k
   if g.p.copies == "rows" then return each_row(g, work, thread) end
   local warp, lane = k:shfl_sync_idx_b32(thread >> 5, 0, 31), thread & 31
-  k:if_(warp:lt(3), function() each_box(g, work, lane, warp) end, function() work.each_unit(queries_of(g, lane, 32)) end)
+  k:if_(warp:lt(3), function() each_box(g, work, lane, warp) end, function()
+    work.each_unit(queries_of(g, lane, 32))
+  end)
 end
 
 return module

@@ -90,7 +90,8 @@ function decode:launch(Q, cache, O, values)
   end
   local batches = arguments.shape_of(shaped(what, "Q", Q, p.dtype, { 0, p.queries, p.heads, p.dim }))[1]
   shaped(what, "O", O, p.dtype, { batches, p.queries, p.heads, p.value_dim })
-  local shape = arguments.shape_of(shaped(what, "the cache", cache, p.dtype, { p.page and 0 or batches, p.page or 0, p.dim }))
+  local of_cache = { p.page and 0 or batches, p.page or 0, p.dim }
+  local shape = arguments.shape_of(shaped(what, "the cache", cache, p.dtype, of_cache))
   local keys, width = shape[2], nil
   if p.lse then shaped(what, "lse", values.lse, "f32", { batches, p.heads, p.queries }) end
   if p.page then

@@ -10,27 +10,19 @@ local module = {}
 -- The elements of a row of the cache: V, and behind it those of the rotary embedding, which only scores see.
 local values, rotary = 512, 64
 
--- What of a block of keys is copied, waited for and given back together: panels of 64 columns, and the warpgroups that
--- read them. V's left half and its right half each have one that weighs it. The last panel has no part of V: scores
--- read it first, and then the probabilities take its place, which both read.
+-- What of a block of keys is copied, waited for and given back together: panels of 64 columns, the consumers that read
+-- them, and the warp that copies them. V's left half and its right half each have one consumer that weighs it. The last
+-- panel has no part of V: scores read it first, and then the probabilities take its place, which both consumers read.
 -- Rows that threads copy come in one piece.
-local function pieces_of(cluster, copies, fine)
+local function pieces_of(cluster, copies)
   if copies == "rows" then return { { first = 0, panels = 9, readers = { true, true } } } end
-  local pieces = {
-    { first = 0, panels = 4, readers = { true, false } }, { first = 4, panels = 4, readers = { false, true } },
-    { first = 8, panels = 1, readers = { true, true } },
-  }
-  if fine > 0 then
-    pieces = {}
-    for first = 0, 7, fine do
-      pieces[#pieces + 1] = {
-        first = first, panels = fine, readers = { first < 4, first >= 4 }, warp = first // 4,
-      }
-    end
-    pieces[#pieces + 1] = { first = 8, panels = 1, readers = { true, true }, warp = 2 }
+  local pieces = {}
+  for first = 0, 6, 2 do
+    local right = first >= 4
+    pieces[#pieces + 1] = { first = first, panels = 2, readers = { not right, right }, warp = right and 1 or 0 }
   end
-  for i, piece in ipairs(pieces) do piece.warp = piece.warp or i - 1 end
-  for _, piece in ipairs(pieces) do piece.copier = piece.warp % cluster end
+  pieces[5] = { first = 8, panels = 1, readers = { true, true }, warp = 2 }
+  for _, piece in ipairs(pieces) do piece.copier = piece.warp % cluster end -- a rank
   return pieces
 end
 
@@ -48,22 +40,12 @@ function module.make(opts)
   decode_plan.choose_boxes(p, opts.copies)
   -- CTAs with the same keys share copies of them by multicast.
   p.cluster = p.rows > 64 and p.copies == "boxes" and 2 or 1
-  local function dev(flag, default) return tonumber(p.name:match("_" .. flag .. "(%d+)") or default) end -- DEV
-  p.cluster = dev("c", p.cluster) -- DEV
-  p.memory_bound = dev("m", p.rows <= 64 and 1 or 0) == 1 -- DEV
-  p.prefetch = dev("f", p.memory_bound and 0 or 1) -- DEV
-  p.fine = dev("s", 4) -- DEV
-  p.variants = dev("v", 1) -- DEV
-  p.old_order = dev("o", 0) -- DEV
-  p.E, p.x = dev("E", 1), dev("x", 0) -- DEV
-  p.y = dev("y", p.memory_bound and 0 or 1) -- DEV
-  p.own_shared = dev("a", 1) -- DEV
-  p.right_first = dev("q", 0) -- DEV
-  p.no_policy = dev("n", 0) -- DEV
-  p.split_cost = dev("w", 5) -- blocks
   p.kv_heads = (p.rows + 64 * p.cluster - 1) // (64 * p.cluster) -- for the scheduler: groups of rows
-  p.pieces = pieces_of(p.cluster, p.copies, p.fine)
-  p.registers = dev("r", 0) == 1 and { 24, 240 } or { 40, 232 }
+  -- With 64 rows or fewer a block takes longer to come from memory than to multiply.
+  p.memory_bound = p.rows <= 64
+  p.split_cost = 5 -- blocks of keys: what a sequence in two parts costs
+  p.pieces = pieces_of(p.cluster, p.copies)
+  p.registers = { 40, 232 }
   local function tile(rows, columns)
     return wg.tile { dtype = p.dtype, mn = rows, k = columns, major = "K", swizzle = "128B" }
   end
