@@ -6,8 +6,9 @@ are used by the simulator, which is for tests."""
 
 from ._attention import (attention, attention_decode, flash_attn_func, flash_attn_varlen_func,
                          scaled_dot_product_attention)
+from ._latent import mla_decode
 from ._operator import operator
 from ._products import grouped_mm, linear, matmul, scaled_mm
 
 __all__ = ["attention", "attention_decode", "flash_attn_func", "flash_attn_varlen_func", "grouped_mm", "linear", "matmul",
-           "operator", "scaled_dot_product_attention", "scaled_mm"]
+           "mla_decode", "operator", "scaled_dot_product_attention", "scaled_mm"]
