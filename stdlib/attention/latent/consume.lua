@@ -14,7 +14,7 @@
 
 local decode_finish = require "wgrun.attention.decode.finish"
 local block_of = require "wgrun.attention.latent.block"
-local finish = require "wgrun.attention.latent.finish"
+local completion = require "wgrun.attention.latent.completion"
 local parts = require "wgrun.attention.latent.parts"
 local division = require "wgrun.builder.division"
 
@@ -77,7 +77,7 @@ local function begin(me, at)
     k:mov(me.soft.sum[half], 0.0)
     me.limits[half] = k:mov(at.length, { type = "s32" })
     if hidden > 0 then -- the last query sees all keys, the one before all but the last
-      local query = division.divided(k, finish.first_row(me.g, at) + me.rows[half], p.heads)
+      local query = division.divided(k, completion.first_row(me.g, at) + me.rows[half], p.heads)
       me.limits[half] = me.limits[half] - hidden + k:mov(query, { type = "s32" })
     end
   end
@@ -186,7 +186,7 @@ function module.emit(g, work, number)
     local function pairs_of(one) return function() each_pair(known(me, one), at, count) end end
     k:if_(number:eq(0), pairs_of(0), pairs_of(1))
     g.queries:advance(me.query)
-    finish.unit(me, at, count, work)
+    completion.unit(me, at, count, work)
   end)
   parts.emit(me, work)
 end

@@ -5,7 +5,7 @@
 -- few keys, threads copy rows.
 
 local decode_copies = require "wgrun.attention.decode.copies"
-local finish = require "wgrun.attention.latent.finish"
+local completion = require "wgrun.attention.latent.completion"
 local pipeline = require "wgrun.pipeline.pipeline"
 
 local module = {}
@@ -89,7 +89,7 @@ local function queries_of(g, lane, threads)
   local cursor, unit, first_row = ring:cursor(), lane & 7, lane >> 3
   return function(at)
     ring:acquire(cursor)
-    local line = finish.first_row(g, at) + first_row
+    local line = completion.first_row(g, at) + first_row
     local from = k:element(g.sizes.Q, (at.batch * p.rows + line) * p.dim + (unit << 3))
     k:loop({ from = first_row, to = 64, step = threads // 8 }, function(row)
       local bytes = k:selp_b32(16, 0, line:lt(p.rows), { type = "u32" })

@@ -2,8 +2,8 @@
 -- form of multi-head latent attention (DeepSeek-V2 2024), whose values are a part of the keys. Persistent CTAs, in
 -- clusters of two where there are more than 64 rows, share the keys equally (attention/decode/scheduler.lua): a CTA has
 -- 64 rows of queries and heads. A warpgroup copies blocks of the cache (attention/latent/copies.lua). Two others
--- multiply (attention/latent/consume.lua), store O (attention/latent/finish.lua), and add up what several CTAs have of
--- a sequence (attention/latent/parts.lua).
+-- multiply (attention/latent/consume.lua), store O (attention/latent/completion.lua), and add up what several CTAs have
+-- of a sequence (attention/latent/parts.lua).
 
 local wg = require "wgrun"
 local decode_scheduler = require "wgrun.attention.decode.scheduler"

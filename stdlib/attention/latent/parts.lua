@@ -3,7 +3,7 @@
 -- the grid run at a time, so that none waits in vain.
 
 local decode_finish = require "wgrun.attention.decode.finish"
-local finish = require "wgrun.attention.latent.finish"
+local completion = require "wgrun.attention.latent.completion"
 
 local module = {}
 
@@ -26,13 +26,13 @@ local function add_parts(me, at, parts, slot_of, first, at_once, parts_at_once)
     for i = 0, parts_at_once - 1 do
       local part = i == 0 and number or number + i
       local there = part:lt(parts)
-      local place = finish.of_cta(me.g, slot_of(part))
-      local in_part = first * finish.four + (me.thread << 2)
+      local place = completion.of_cta(me.g, slot_of(part))
+      local in_part = first * completion.four + (me.thread << 2)
       local values, from = {}, k:element(sizes.partials, place * (64 * p.value_dim) + in_part)
       for j = 0, at_once - 1 do
         values[j] = k:regs("f32", 4)
         for r = 0, 3 do k:mov(values[j][r], 0.0) end
-        k:ld_global_v4_f32(values[j], from, { offset = 4 * finish.four * j, guard = there })
+        k:ld_global_v4_f32(values[j], from, { offset = 4 * completion.four * j, guard = there })
       end
       for half = 0, 1 do
         local two = k:regs("f32", 2)
@@ -48,13 +48,13 @@ local function add_parts(me, at, parts, slot_of, first, at_once, parts_at_once)
     end
     for half = 0, 1 do totals[half].add(loaded[half]) end
   end)
-  local inverse = { [0] = finish.inverse_of(k, totals[0].sum), finish.inverse_of(k, totals[1].sum) }
-  finish.store_pairs(me, at, first << 3, at_once, function(half, j)
+  local inverse = { [0] = completion.inverse_of(k, totals[0].sum), completion.inverse_of(k, totals[1].sum) }
+  completion.store_pairs(me, at, first << 3, at_once, function(half, j)
     local v = totals[half].values
     return v[2 * j] * inverse[half], v[2 * j + 1] * inverse[half]
   end)
   for half = 0, 1 do
-    finish.store_lse(me, at, half, totals[half].top, totals[half].sum, me.first_lane & first:eq(0))
+    completion.store_lse(me, at, half, totals[half].top, totals[half].sum, me.first_lane & first:eq(0))
   end
 end
 
@@ -62,7 +62,7 @@ end
 local function add_columns(me, at, parts, slot_of, number)
   local k, p = me.k, me.p
   local function each(at_once, parts_at_once)
-    local groups = 2 * finish.fours_of(p) // at_once
+    local groups = 2 * completion.fours_of(p) // at_once
     local from, to = k:div(number * groups, parts), k:div((number + 1) * groups, parts)
     k:loop({ from = from + me.number, to = to, step = 2 }, function(group)
       add_parts(me, at, parts, slot_of, group * at_once, at_once, parts_at_once)
@@ -77,9 +77,9 @@ function module.emit(me, work)
   work.each_unit(function(at, count)
     k:if_(count:ne(at.blocks), function()
       local _, parts, slot_of, number = work.slots(at)
-      local counter = k:element(me.g.sizes.counters, finish.tile_of(me, at))
+      local counter = k:element(me.g.sizes.counters, completion.tile_of(me, at))
       wait_for_parts(me, counter, parts)
-      local in_parts = k:ld_acquire_gpu_global_u32(counter):lt(finish.done)
+      local in_parts = k:ld_acquire_gpu_global_u32(counter):lt(completion.done)
       me.meet() -- both have seen the counter
       k:if_(in_parts, function() add_columns(me, at, parts, slot_of, number) end)
       me.sync()

@@ -3,7 +3,6 @@
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local decode_plan = require "wgrun.attention.decode.plan"
-local native = require "wgrun.native"
 
 local module = {}
 
@@ -33,10 +32,6 @@ function module.make(opts)
   local p = { what = name, dim = values + rotary, value_dim = values, block = 64, stages = 2, threads = 384 }
   for _, key in ipairs { "dtype", "heads", "queries", "causal", "page", "lse", "name" } do p[key] = opts[key] end
   p.rows = p.heads * p.queries
-  if p.rows > 65535 then
-    native.fail(("%s: %d queries of %d heads are %d rows, and at most 65535 are possible"):format(
-      name, p.queries, p.heads, p.rows))
-  end
   decode_plan.choose_boxes(p, opts.copies)
   -- CTAs with the same keys share copies of them by multicast.
   p.cluster = p.rows > 64 and p.copies == "boxes" and 2 or 1
