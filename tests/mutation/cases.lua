@@ -176,25 +176,6 @@ decode("decode", { dim = 64, heads = 4, kv_heads = 2, block = 64, stages = 2 }, 
 decode("decode, pages of 16", { dim = 64, heads = 4, kv_heads = 2, block = 64, stages = 2, page = 16 }, 512)
 decode("decode, pages of 4", { dim = 64, heads = 4, kv_heads = 2, block = 64, stages = 2, page = 4 }, 512)
 
--- Three clusters or CTAs share sequences of uneven lengths, one of them empty.
-local function mla(name, opts, keys, grid)
-  local lengths, page = { keys, 0, 70 }, opts.page
-  local width = page and keys // page
-  local Q = wg.randn { shape = { 3, 1, opts.heads, 576 }, dtype = "bf16", seed = 1 }
-  local cache = wg.randn { shape = page and { 3 * width, page, 576 } or { 3, keys, 576 }, dtype = "bf16", seed = 2 }
-  local order = {}
-  for i = 1, page and 3 * width or 0 do order[i] = 3 * width - i end
-  cases[#cases + 1] = { name = name, body = function()
-    wg.mla_decode(opts):run(Q, cache, wg.zeros("bf16", { 3, 1, opts.heads, 512 }), {
-      grid = grid, scale = 0.07, lengths = wg.tensor("s32", { 3 }, lengths), pages = page and wg.tensor("s32", { 3, width }, order) or nil,
-    })
-  end }
-end
-
-mla("MLA", { heads = 2 }, 960, 3)
-mla("MLA in clusters, pages of 64", { heads = 70, page = 64 }, 960, 6)
-mla("MLA, pages of 4", { heads = 2, page = 4 }, 512, 3)
-
 -- One CTA draws all tiles; where the keys are in parts, each tile has a cluster.
 local function attention(name, queries, keys, opts)
   local function random(rows, heads, seed)

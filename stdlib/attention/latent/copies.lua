@@ -31,7 +31,6 @@ local function copy_boxes(g, piece, lane, to, place, following, barrier)
   if p.cluster > 1 then copies = copies & k:special "cluster_ctarank":eq(piece.copier) end
   local mask = p.cluster > 1 and (1 << p.cluster) - 1 or nil
   k:mbarrier_arrive_expect_tx(barrier, piece.panels * p.panel_bytes, { guard = lane:eq(0) })
-  k:bar_warp_sync()
   k:if_(copies, function()
     if boxes > 1 then to = to + lane * (p.box_rows * 128) end
     for panel = 0, piece.panels - 1 do
