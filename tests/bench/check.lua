@@ -38,6 +38,8 @@ family("attention", { { " e4m3", { dtype = "e4m3", descale = "head" } } }, dims(
 family("attention_backward", dims(64, 128), heads, masks, { { "", {} }, { " packed", { packed = true } } })
 family("attention_decode", dims(64, 128, 256), heads, { { "", {} }, { " causal", { queries = 4 } } },
   { { "", {} }, { " page 16", { page = 16 } }, { " page 1", { page = 1 } } })
+family("mla_decode", { { " 16", { heads = 16 } }, { " 128", { heads = 128 } } }, { { "", {} }, { " queries 2", { queries = 2 } } },
+  { { "", {} }, { " page 64", { page = 64 } }, { " page 1", { page = 1 } } })
 
 local square = { problem = { 4096, 4096, 4096 } }
 family("gemm", { { "", square } },

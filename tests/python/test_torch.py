@@ -413,6 +413,24 @@ class Attention(Case):
             rows = [t[pages[b].long()].reshape(1, 64, 2, 64)[:, :n] for t in table]
             self.near(o[b:b + 1], exact_attention(*double(q[b:b + 1], *rows)))
 
+    def test_latent(self):
+        heads, scale = 2, 192 ** -0.5
+        for causal, queries in ((True, 2), (False, 3)):
+            q, lengths = random(2, queries, heads, 576), torch.tensor([64, 21], dtype=torch.int32, device=DEVICE)
+            pages = torch.tensor([[3, 0, 5, 1], [2, 4, 0, 0]], dtype=torch.int32, device=DEVICE)
+            for cache, table in ((random(2, 64, 576), None), (random(6, 16, 1, 576), pages)):
+                o = wt.mla_decode(q, cache, lengths, scale, block_table=table, causal=causal)
+                for b, n in enumerate((64, 21)):
+                    k = (cache[b] if table is None else cache[table[b].long()].reshape(64, 576))[:n].double()
+                    scores = torch.einsum("qhd,kd->hqk", q[b].double(), k) * scale
+                    hidden = torch.arange(n, device=DEVICE)[None] > n - queries + torch.arange(queries, device=DEVICE)[:, None]
+                    weights = (scores.masked_fill(hidden, -math.inf) if causal else scores).softmax(-1)
+                    self.near(o[b], torch.einsum("hqk,kd->qhd", weights, k[:, :512]))
+        with self.assertRaisesRegex(ValueError, "rows of 576 elements"):
+            wt.mla_decode(q[..., :512], random(2, 64, 576), lengths, scale)
+        with self.assertRaisesRegex(NotImplementedError, "gradients"):
+            wt.mla_decode(random(2, 1, heads, 576, grad=True), random(2, 64, 576), lengths, scale).sum().backward()
+
     def test_refused(self):
         q, k, v = self.tensors(1, 32, 32, 2, 2, 64, grad=False)
         for call in (lambda: wt.flash_attn_func(q, k, v, dropout_p=0.1), lambda: wt.flash_attn_func(q, k, v, window_size=(3, 4)),

@@ -33,4 +33,5 @@ for _, dim in ipairs { 64, 96, 128, 192, 256 } do
   try(wg.attention, { dim = dim, dtype = "e4m3", name = "attention_e4m3_" .. dim })
   try(wg.attention_decode, { dim = dim, heads = 8, kv_heads = 1, name = "decode" .. dim })
 end
+for _, heads in ipairs { 16, 128 } do try(wg.mla_decode, { heads = heads, page = 64, name = "mla" .. heads }) end
 try(wg.attention, { dim = 128, softcap = 30, window = 512, packed = true, lse = true, name = "attention_window" })

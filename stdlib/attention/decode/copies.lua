@@ -34,6 +34,7 @@ local function lookup(k, p, sizes, count, first, granule)
   end
   return look, take
 end
+module.lookup = lookup
 
 -- Calls copy(at, key, stage, barrier) for each block of each work unit, with the address of the stage; before(at, key)
 -- is called for the first block of a work unit. `expected`: the bytes that this warp announces.

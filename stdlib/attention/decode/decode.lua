@@ -3,6 +3,7 @@
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local kernel = require "wgrun.attention.decode.kernel"
+local decode_launch = require "wgrun.attention.decode.launch"
 local decode_parameters = require "wgrun.attention.decode.parameters"
 local plan = require "wgrun.attention.decode.plan"
 local scores = require "wgrun.attention.scores"
@@ -12,7 +13,7 @@ local classes = require "wgrun.classes"
 local roofline = require "wgrun.cost.roofline"
 local native = require "wgrun.native"
 
-local fail, ceil_div, text = native.fail, roofline.ceil_div, arguments.shape_text
+local fail, ceil_div, shaped = native.fail, roofline.ceil_div, decode_launch.shaped
 
 --- Attention made by wg.attention_decode.
 --- @field kernel kernel  the kernel, like any other
@@ -61,20 +62,6 @@ function wg.attention_decode(opts)
     { plan = p, parameters = parameters, kernel = kernel.make(p, parameters), workspace = {}, full = {} }, decode)
 end
 
-local most_kept = 64 << 20 -- bytes, of parts of heads
-
--- Raises unless the tensor called `name` has the shape `want`; nil stands for any extent.
-local function shaped(name, tensor, kind, want)
-  local shape = arguments.shape_of(tensor)
-  local fits = shape and #shape == #want
-  for i = 1, fits and #want or 0 do fits = fits and (want[i] == 0 or want[i] == shape[i]) end
-  if not fits then
-    fail(("attention_decode: %s must be %s, %s, not %s"):format(
-      name, kind, text(want):gsub("%f[%d]0%f[%D]", "any"), text(shape)))
-  end
-  return tensor
-end
-
 -- Heads that CTAs side by side work on: whose rows are 1 KiB, where that leaves few CTAs over
 -- (docs/experiments/decoding.md).
 local function heads_together(p, ctas)
@@ -87,30 +74,7 @@ end
 -- The most rounds of stretches: as many as there are heads for, and as there is memory for their parts.
 local function rounds_of(p, ctas, batches, together)
   local heads, bytes = batches * (p.kv_heads // together), 2 * ctas * p.rows * p.dim * 4
-  return math.max(1, math.min(16, heads // (ctas // together) + 1, most_kept // bytes))
-end
-
--- The workspace for that many stretches and sequences, made by the first launch that needs it.
-local function workspace_of(self, stretches, batches)
-  local p, w = self.plan, self.workspace
-  if w.stretches ~= stretches then
-    w.stretches = stretches
-    w.partials, w.part_sums = wg.zeros("f32", { 2 * stretches * p.rows * p.dim }),
-      wg.zeros("f32", { 2 * stretches * p.rows * 2 })
-  end
-  if w.batches ~= batches then w.batches, w.counters = batches, wg.zeros("u32", { batches * p.kv_heads }) end
-  return w
-end
-
--- The lengths of sequences that use all keys.
-local function full_lengths(self, batches, keys)
-  local full = self.full
-  if full.batches ~= batches or full.keys ~= keys then
-    local list = {}
-    for b = 1, batches do list[b] = keys end
-    full.batches, full.keys, full.lengths = batches, keys, wg.tensor("s32", { batches }, list)
-  end
-  return full.lengths
+  return math.max(1, math.min(16, heads // (ctas // together) + 1, decode_launch.most_kept // bytes))
 end
 
 --- The options of a launch, for kernel:run, kernel:time and kernel:prepare.
@@ -147,12 +111,12 @@ function decode:launch(Q, K, V, O, values)
   local batches = q.batch
   local scale = arguments.positive("attention_decode: scale", values.scale or 1 / math.sqrt(p.dim))
   local keys, width = k.rows, nil
-  if p.lse then shaped("lse", values.lse, "f32", { batches, p.heads, p.queries }) end
-  local lengths = values.lengths or full_lengths(self, batches, keys)
-  shaped("lengths", lengths, "s32", { batches })
+  if p.lse then shaped("attention_decode", "lse", values.lse, "f32", { batches, p.heads, p.queries }) end
+  local lengths = values.lengths or decode_launch.full_lengths(self, batches, keys)
+  shaped("attention_decode", "lengths", lengths, "s32", { batches })
   if batches * p.queries * p.heads * p.dim > 0xFFFFFFFF then fail "attention_decode: Q has 2^32 elements or more" end
   if p.page then
-    width = arguments.shape_of(shaped("pages", values.pages, "s32", { batches, 0 }))[2]
+    width = arguments.shape_of(shaped("attention_decode", "pages", values.pages, "s32", { batches, 0 }))[2]
     keys = width * p.page
   end
   local blocks = batches * p.kv_heads * ceil_div(keys, p.block)
@@ -165,7 +129,7 @@ function decode:launch(Q, K, V, O, values)
     fail(("attention_decode: %d CTAs cannot work on %d heads together"):format(ctas, together))
   end
   local rounds = rounds_of(p, ctas, batches, together)
-  local w = workspace_of(self, ctas * rounds, batches)
+  local w = decode_launch.workspace(self, ctas * rounds, batches * p.kv_heads, p.rows, p.dim)
   local factor, cap = scores.score_arguments(p, scale)
   local args = builder_parameters.arguments(self.parameters, {
     Q = Q, K = K, V = V, O = O, lse = values.lse, lengths = lengths, pages = values.pages, table_width = width,

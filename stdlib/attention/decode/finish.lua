@@ -34,6 +34,7 @@ local function total_of(k, count)
   end
   return total
 end
+module.total_of = total_of
 
 -- Where row `row` of a head of K and V lies: its first element in Q and O, and its element of lse.
 local function place_of(k, p, at, row)

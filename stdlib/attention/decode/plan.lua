@@ -43,11 +43,16 @@ local function share_out(p, block)
   end
 end
 
--- How blocks are copied to shared memory: "boxes" by TMA, or "rows" by threads, which can collect rows from anywhere.
-local function choose_copies(p, copies)
+--- How blocks of keys are copied to shared memory: "boxes" by TMA, or "rows" by threads, which can collect rows from
+--- anywhere. copies: the option of the function p.what.
+function module.choose_boxes(p, copies)
   p.box_rows = p.page and greatest_divisor(p.page, p.block) or p.block
   p.copies = copies or (p.box_rows < least_box and "rows" or "boxes")
-  if p.copies == "rows" and not p.page then fail "wg.attention_decode: copies = `rows` is for pages" end
+  if p.copies == "rows" and not p.page then fail(p.what .. ": copies = `rows` is for pages") end
+end
+
+-- Who copies.
+local function choose_loaders(p)
   if p.copies == "rows" then
     p.loaders = p.warps + 8 <= 12 and p.dim <= 128 and 8 or 4
   else
@@ -98,7 +103,8 @@ function module.make(opts)
     fail(("%s: together is %d, must divide the %d heads of K and V"):format(name, p.together, p.kv_heads))
   end
   share_out(p, opts.block)
-  choose_copies(p, opts.copies)
+  module.choose_boxes(p, opts.copies)
+  choose_loaders(p)
   choose_stages(p, opts.stages and whole("stages", opts.stages, 2, 16))
   return p
 end

@@ -21,10 +21,12 @@ local function u32(k, value) return k:mov(value, { type = "u32" }) end
 -- dealt in rounds.
 local least_even = 32
 
--- The team's CTAs, and the list: its blocks, and how they belong to sequences.
+-- The team's CTAs, and the list: its blocks, and how they belong to sequences. A cluster counts as one CTA here.
 local function list(k, p, sizes, lane)
-  local work, id = {}, k:special "ctaid.x"
-  work.team, work.teams = k:div(id, sizes.together), k:div(k:special "nctaid.x", sizes.together)
+  local cluster = p.cluster or 1
+  local work, id = {}, division.divided(k, k:special "ctaid.x", cluster)
+  work.team = k:div(id, sizes.together)
+  work.teams = k:div(division.divided(k, k:special "nctaid.x", cluster), sizes.together)
   work.member = id - work.team * sizes.together
   work.head_groups = k:div(u32(k, p.kv_heads), sizes.together)
 
@@ -62,7 +64,7 @@ local function list(k, p, sizes, lane)
 end
 
 -- Cuts the list: where a stretch begins, and who has which block.
-local function cut(k, sizes, work)
+local function cut(k, p, sizes, work)
   local teams, total = work.teams, work.total
   -- The first rounds: `regular` stretches of `whole` blocks, of several heads where there is no place for the parts of
   -- more rounds.
@@ -78,7 +80,7 @@ local function cut(k, sizes, work)
   local longer = left - share * teams
   local one_more = share:lt(least_even) & longer:gt(0)
   -- Rather a few teams without a stretch than heads in parts.
-  local nearly_whole = share:lt(whole) & ((whole - share) << 5):le(whole)
+  local nearly_whole = share:lt(whole) & (whole - share):le(k:max(whole >> 5, p.split_cost or 0))
   k:add(share, share, 1, { guard = one_more })
   k:mov(share, whole, { guard = nearly_whole })
   k:mov(longer, 0, { guard = one_more | nearly_whole })
@@ -149,10 +151,10 @@ end
 --- @return table  each_unit(body) calls body(at, count) for each work unit, with its place `at`: the sequence `batch`,
 ---   its `length`, the `head` of K and V and its number of `blocks`; `count` blocks from `block` on are the work unit.
 ---   All lanes execute it. slots(at) returns where the parts of a head are kept that several stretches have: this one's
----   own slot, the number of parts and slot_of(part)
+---   own slot, the number of parts, slot_of(part), and the number of this one's part
 function module.emit(k, p, sizes, lane)
   local work = list(k, p, sizes, lane)
-  cut(k, sizes, work)
+  cut(k, p, sizes, work)
 
   local function enter(at, number)
     k:mov(at.batch, number)
@@ -210,7 +212,7 @@ function module.emit(k, p, sizes, lane)
       k:add(slot, slot, 1, { guard = part:eq(0) })
       return slot
     end
-    return own, parts, slot_of
+    return own, parts, slot_of, at.stretch - from
   end
   return work
 end

@@ -56,6 +56,9 @@ local functions = {
     dtype = "dtype?", dim = "extent?", heads = "small?", kv_heads = "small?", queries = "small?", causal = "boolean?", page = "extent?",
     layout = "sequence?", lse = "boolean?", block = "extent?", stages = "small?", copies = "copies?", together = "small?", name = "name?",
   } },
+  { "wg.mla_decode", {
+    dtype = "dtype?", heads = "small?", queries = "small?", causal = "boolean?", page = "extent?", lse = "boolean?", copies = "copies?", name = "name?",
+  } },
   { "wg.compressor", { dtype = "dtype?", prune = "boolean?" } }, { "wg.prepacker", { b_type = "weight" } },
   { "wg.prepack", "tensor", "weight?" }, { "wg.pointer", "tensor", "small?" },
   { "wg.tensor_map", "tensor", { box = "integers", swizzle = "swizzle_mode?", dtype = "dtype?", nan_fill = "boolean?", extents = "integers?", strides = "integers?", offset = "small?" } },
@@ -107,6 +110,10 @@ local methods = {
   attention_decode = {
     { "launch", "tensor", "tensor", "tensor", "tensor", { lengths = "tensor?", pages = "tensor?", scale = "small?", lse = "tensor?", grid = "small?" } },
     { "run", "tensor", "tensor", "tensor", "tensor", { backend = "sim", lengths = "tensor?" } },
+  },
+  mla_decode = {
+    { "launch", "tensor", "tensor", "tensor", { lengths = "tensor?", pages = "tensor?", scale = "small?", lse = "tensor?", grid = "small?" } },
+    { "run", "tensor", "tensor", "tensor", { backend = "sim", scale = "small?", lengths = "tensor?" } }, { "flops", "small", "small" },
   },
   attention_backward = { { "run", { Q = "tensor", K = "tensor", V = "tensor", O = "tensor", lse = "tensor", dO = "tensor", dQ = "tensor", dK = "tensor", dV = "tensor", backend = "sim" } } },
   compressor = { { "metadata_shape", "extent", "extent" }, { "launch", "tensor", "tensor", "tensor", "tensor?" } },
@@ -351,7 +358,7 @@ return function(bytes, instructions, restricted)
     end
     if which == 5 then return look() end
     local classes = { "layout", "tile", "fragment", "tensor", "wgmma", "kernel", "kernel", "launch", "gemm", "attention",
-      "attention_decode", "attention_backward", "compressor", "prepacker", "tuning" }
+      "attention_decode", "mla_decode", "attention_backward", "compressor", "prepacker", "tuning" }
     local class = classes[pick(#classes)]
     return call_method(made(class), methods[class][pick(#methods[class])])
   end

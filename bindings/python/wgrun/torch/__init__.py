@@ -6,9 +6,10 @@ are used by the simulator, which is for tests."""
 
 from ._attention import (attention, attention_decode, flash_attn_func, flash_attn_varlen_func,
                          scaled_dot_product_attention)
+from ._latent import mla_decode
 from ._linear_attention import delta_rule, kda
 from ._operator import operator
 from ._products import grouped_mm, linear, matmul, scaled_mm
 
 __all__ = ["attention", "attention_decode", "delta_rule", "flash_attn_func", "flash_attn_varlen_func", "grouped_mm", "kda",
-           "linear", "matmul", "operator", "scaled_dot_product_attention", "scaled_mm"]
+           "linear", "matmul", "mla_decode", "operator", "scaled_dot_product_attention", "scaled_mm"]

@@ -1,0 +1,119 @@
+"""wg.mla_decode beside FlashMLA, where that is installed, on a GPU: mla_decode.py [ROUNDS [ROW...]]; WGRUN_LIBRARY and PYTHONPATH say
+where things are. Pages of 64 keys in a random order, normally distributed. Each row runs hot, in bursts of 7 ms in turn, and cool, a
+twelfth as many launches after a pause of 30 ms. Before, results at uneven lengths are compared with binary64, and 20 more launches have to
+give the same bits. Ends with 77 where there is no PyTorch or no Hopper GPU, with 1 where a result is wrong."""
+
+import math
+import statistics
+import sys
+import time
+
+from hopper import device, graph_of, microseconds, torch  # first: ends where there is no GPU
+
+import wgrun
+
+try:
+    from flash_mla import flash_mla_with_kvcache, get_mla_metadata
+except ImportError:
+    flash_mla_with_kvcache = None  # then ours alone
+
+ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+WANTED = sys.argv[2:]  # numbers of rows; all of them without
+ROWS = [(128, 128, 4096, 1), (64, 128, 8192, 1), (128, 64, 4096, 1), (128, 16, 4096, 1), (128, 128, 4096, 2), (1, 128, 32768, 1),
+        (32, 128, 4096, 1), (128, 32, 4096, 2), (256, 128, 1000, 1), (4, 16, 8192, 1)]  # batch, heads, keys, queries
+SCALE = 192 ** -0.5
+
+
+def expected(q, cache, table, length):
+    """O of one sequence, queries x heads x 512, and the log-sum-exp, heads x queries, in binary64."""
+    queries, heads, _ = q.shape
+    if length == 0:
+        return torch.zeros(queries, heads, 512, dtype=torch.float64, device="cuda"), torch.full((heads, queries), -math.inf, device="cuda")
+    k = cache[table.long()].reshape(-1, 576)[:length].double()
+    scores = torch.einsum("qhd,kd->hqk", q.double(), k) * SCALE
+    hidden = torch.arange(length, device="cuda")[None] > length - queries + torch.arange(queries, device="cuda")[:, None]
+    scores.masked_fill_(hidden, -math.inf)
+    lse = scores.logsumexp(-1)
+    weights = torch.where(lse[..., None] > -math.inf, (scores - lse[..., None]).exp(), 0)
+    return torch.einsum("hqk,kd->qhd", weights, k[:, :512]), lse
+
+
+def measure(batch, heads, keys, queries):
+    torch.manual_seed(batch + keys + heads)
+    width = (keys + 63) // 64
+    q = torch.randn(batch, queries, heads, 576, device="cuda").bfloat16()
+    # as many sequences as have 200 MB, which all others share, but at least what the batch reads
+    cache = torch.randn(max(batch * width, 200_000_000 // 73728), 64, 576, device="cuda").bfloat16()
+    tables = [torch.randperm(len(cache), device="cuda").to(torch.int32)[:batch * width].view(batch, width).contiguous() for _ in range(2)]
+    o = torch.full((batch, queries, heads, 512), math.nan, device="cuda", dtype=torch.bfloat16)
+    lse = torch.full((batch, heads, queries), math.nan, device="cuda")
+    full = torch.full((batch,), keys, dtype=torch.int32, device="cuda")
+    script = f'return {{ require "wgrun".mla_decode {{ heads = {heads}, queries = {queries}, page = 64, lse = true }} }}'
+    decode = wgrun.loads(script)[0]
+
+    def ours(lengths, table):
+        decode(q, cache, o, lengths=lengths, pages=table, scale=SCALE, lse=lse)
+        return o, lse
+
+    def theirs(lengths, table, known={}):
+        if id(lengths) not in known:
+            known[id(lengths)] = (*get_mla_metadata(lengths, queries * heads, 1), lengths)
+        return flash_mla_with_kvcache(q, cache.view(-1, 64, 1, 576), table, lengths, 512, *known[id(lengths)][:2], softmax_scale=SCALE, causal=True)
+
+    bodies = [ours] + ([theirs] if flash_mla_with_kvcache else [])
+    # Right first, at uneven lengths and at full ones.
+    uneven = torch.randint(0, keys + 1, (batch,), device="cuda", dtype=torch.int32)
+    uneven[0], uneven[-1] = keys if batch == 1 else 0, keys - 3
+    errors, same = [0.0] * len(bodies), True
+    for lengths in (uneven, full):
+        first = None
+        for _ in range(21):  # which CTAs have finished when differs
+            ours(lengths, tables[0])
+            first = first if first is not None else o.clone()
+            same = same and torch.equal(o, first)
+        for i, body in enumerate(bodies):
+            got, got_lse = body(lengths, tables[0])
+            for b in sorted({0, 1 % batch, batch // 2, batch - 1}):
+                want, want_lse = expected(q[b], cache, tables[0][b], lengths[b].item())
+                if i == 0 and not (torch.equal(got_lse[b].isinf(), want_lse.isinf()) and
+                                   (got_lse[b].double() - want_lse).nan_to_num(0).abs().max() <= 1e-3):
+                    errors[0] = math.nan
+                size = want.square().mean()
+                if i == 0 or size > 0:
+                    error = ((got[b].double() - want).square().mean() / size.clamp(min=1e-30)).sqrt().item()
+                    errors[i] = max(errors[i], error) if error == error else math.nan
+    wrong = not errors[0] <= 0.01 or not same
+
+    flops, moved = 2.0 * batch * queries * heads * keys * 1088, 2.0 * batch * keys * 576
+    speeds = {}
+    for state in ("hot", "cool"):
+        graphs, counts = [], []
+        for body in bodies:
+            functions = [lambda t=t: body(full, t) for t in tables]
+            count = max(4, min(400, int(7000 / microseconds(graph_of(functions, 4), 4))))
+            counts.append(count if state == "hot" else max(2, count // 12))
+            graphs.append(graph_of(functions, counts[-1]))
+        times = [[] for _ in bodies]
+        for turn in range(ROUNDS + 1):
+            for i, graph in enumerate(graphs):
+                if state == "cool":
+                    torch.cuda.synchronize()
+                    time.sleep(0.03)
+                spent = microseconds(graph, counts[i])
+                if turn:
+                    times[i].append(spent)
+        speeds[state] = [statistics.median(t) for t in times]
+    cells = []
+    for i, name in enumerate(["wgrun", "FlashMLA"][:len(bodies)]):
+        cells.append("%s %6.1f/%6.1f TFLOP/s %5.2f/%5.2f TB/s %7.1f us, error %.5f" % (
+            name, *(flops / speeds[s][i] / 1e6 for s in ("hot", "cool")), *(moved / speeds[s][i] / 1e6 for s in ("hot", "cool")),
+            speeds["hot"][i], errors[i]))
+    ratio = " ratio %.3f/%.3f" % tuple(speeds[s][1] / speeds[s][0] for s in ("hot", "cool")) if len(bodies) > 1 else ""
+    print("b%d h%d s%d sq%d | %s%s%s" % (batch, heads, keys, queries, " | ".join(cells), ratio, "" if same else ", and not the same each time"),
+          flush=True)
+    return wrong
+
+
+print(f"{device()}, {ROUNDS} rounds", flush=True)
+wrong = [measure(*row) for i, row in enumerate(ROWS) if not WANTED or str(i) in WANTED]
+sys.exit(1 if any(wrong) else 0)
