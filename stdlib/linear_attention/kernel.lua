@@ -11,41 +11,15 @@
 -- (linear_attention/gates.lua), and another stores O (linear_attention/results.lua).
 
 local wg = require "wgrun"
-local tensors = require "wgrun.attention.tensors"
-local division = require "wgrun.builder.division"
 local parameters = require "wgrun.builder.parameters"
+local copies = require "wgrun.linear_attention.copies"
 local gates = require "wgrun.linear_attention.gates"
 local results = require "wgrun.linear_attention.results"
 local preparation = require "wgrun.linear_attention.preparation"
 local recurrence = require "wgrun.linear_attention.recurrence"
+local tiles = require "wgrun.linear_attention.tiles"
 
 local module = {}
-
--- Copies K and Q; V has a thread of its own, since its stages are given back at other times.
-local function copy_keys(g)
-  local k, p, ring, at = g.k, g.p, g.rings.keys, g.at
-  local load, cursor, of_keys = tensors.loader(k, p), ring:cursor(), { batch = at.batch, head = at.qk_head }
-  local operands = { { g.maps.K, k:address(g.buffers.k) } }
-  if not p.summary then operands[2] = { g.maps.Q, k:address(g.buffers.q) } end
-  k:loop(at.chunks, function(chunk)
-    ring:acquire(cursor)
-    local barrier, offset = ring:expect(cursor, #operands * p.k.bytes), cursor.stage * p.k.bytes
-    for _, one in ipairs(operands) do load(p.k, one[2] + offset, one[1], of_keys, at.start + (chunk << 6), barrier) end
-    ring:advance(cursor)
-  end)
-end
-
-local function copy_values(g)
-  local k, p, ring, at = g.k, g.p, g.rings.values, g.at
-  local place, v, cursor = tensors.place(p), k:address(g.buffers.v), ring:cursor()
-  k:loop(at.chunks, function(chunk)
-    ring:acquire(cursor)
-    k:fence_proxy_async { space = "shared::cta" } -- V has been read, by threads that need not wait for the fence
-    local barrier, where = ring:expect(cursor, p.v.bytes), place(at.column, at, at.start + (chunk << 6))
-    k["cp_async_bulk_tensor_" .. #where .. "d"](k, v + cursor.stage * p.v.bytes, g.maps.V, where, barrier)
-    ring:advance(cursor)
-  end)
-end
 
 -- Buffers in shared memory, and the rings over their stages. A summary has no Q, P and O.
 local function stages_of(k, p)
@@ -70,37 +44,14 @@ local function stages_of(k, p)
   return buffers, rings
 end
 
--- What the CTA computes: batch, head, qk_head; half and column, the first one of V; start, the first token in the
--- tensors; tokens, their number up to the end of the sequence; chunks. Of a sequence in segments also segment, and
--- slot, the number of the segment among all; and of a summary kind, 0 for what the tokens add to the state, 1 for what
--- they make of it.
+-- What the CTA computes (tiles.lua), and besides half, that of the head's columns of V; of a summary kind, 0 for what
+-- the tokens add to the state, 1 for what they make of it.
 local function tile_of(g)
   local k, p, at = g.k, g.p, {}
-  local z = k:special "ctaid.z"
   at.half = k:special "cluster_ctarank"
   at.kind = p.summary and k:special "ctaid.x" >> 1
-  at.column, at.head, at.batch = at.half << 6, k:special "ctaid.y", z
-  if p.segments > 1 then
-    local parts = p.segments - (p.summary and 1 or 0)
-    at.batch = division.divided(k, z, parts)
-    at.segment = z - at.batch * parts
-    at.slot = at.batch * p.segments + at.segment
-  end
-  at.qk_head = division.divided(k, at.head, p.heads // p.qk_heads)
-  if p.packed then
-    at.start, at.tokens = tensors.sequence(k, g.sizes.starts, at.batch)
-  else
-    at.start, at.tokens = k:mov(0, { type = "u32" }), g.sizes.tokens
-  end
-  at.chunks = (at.tokens + 63) >> 6
-  if p.segments > 1 then
-    local each = division.divided(k, at.chunks + (p.segments - 1), p.segments)
-    local before = k:min(each * at.segment, at.chunks)
-    at.chunks = k:min(each, at.chunks - before)
-    at.start = at.start + (before << 6)
-    at.tokens = at.tokens - k:min(before << 6, at.tokens)
-  end
-  return at
+  at.column = at.half << 6
+  return tiles.complete(g, at)
 end
 
 -- All threads of the cluster meet.
@@ -129,10 +80,10 @@ function module.make(p, list)
     local role = k:shfl_sync_idx_b32(thread >> 7, 0, 31)
     k:if_(role:eq(0), function()
       k:setmaxnreg_dec(p.registers.copies)
-      k:if_(thread:eq(0), function() copy_keys(g) end)
+      k:if_(thread:eq(0), function() copies.keys(g) end)
       k:if_((thread >> 5):eq(1), function() gates.emit(g) end)
       if not p.summary then k:if_((thread >> 5):eq(2), function() results.emit(g) end) end
-      k:if_(thread:eq(96), function() copy_values(g) end)
+      k:if_(thread:eq(96), function() copies.values(g) end)
     end, function()
       k:if_(role:eq(1), function()
         k:setmaxnreg_inc(p.registers.recurrence)

@@ -44,8 +44,8 @@ function module.emit(g)
     end
     if p.packed then
       k:if_((row + p.chunk):le(last), copy_whole, function()
-        local rows = { to = g.sizes.rows_of_o, width = p.heads * p.dim }
-        panels.copy_rows(k, p.panel, from, lane, rows, row, k:mad_lo_u32(at.head, p.dim, at.column), last, 32)
+        local rows = { to = g.sizes.rows_of_o, width = p.heads * p.value_dim }
+        panels.copy_rows(k, p.panel, from, lane, rows, row, k:mad_lo_u32(at.head, p.value_dim, at.column), last, 32)
         k:bar_warp_sync(0xFFFFFFFF)
       end)
     else

@@ -1,0 +1,71 @@
+-- The plan of wg.ssd: tiles, stages and registers, from the options.
+
+local wg = require "wgrun"
+local arguments = require "wgrun.arguments"
+local roofline = require "wgrun.cost.roofline"
+local native = require "wgrun.native"
+
+local module = {}
+
+-- How many segments take the least time, where the numbers of tokens and sequences are known: as many as the SMs can
+-- work on at once, of eight chunks or more.
+local function segments_for(p, problem)
+  local tokens, batch = problem[1], problem[2] or 1
+  local ctas = p.value_dim // p.columns * p.heads * batch
+  local segments = math.min(roofline.sms() // ctas, tokens // (8 * p.chunk), 64)
+  return segments > 2 and segments or 1
+end
+
+-- The smallest and the largest dt.
+local function limits_of(given)
+  local least, most = given[1], given[2]
+  local legal = #given == 2 and type(least) == "number" and type(most) == "number" and 0 <= least and least <= most
+  if not legal then
+    native.fail "wg.ssd: dt_limit must be two numbers, the smallest dt and the largest one, from 0 on: { 0, math.huge }"
+  end
+  return { least, most }
+end
+
+--- The plan for the options of wg.ssd. K and Q of what it shares with wg.delta_rule are B and C, V is x.
+function module.make(opts)
+  opts = arguments.options("wg.ssd", opts)
+  local p = { what = "wg.ssd", layout = "bshd", chunk = 64, columns = 64, state_layout = "vk" }
+  for _, name in ipairs {
+    "dtype", "packed", "heads", "initial_state", "final_state", "name", "dt_dtype", "dt_softplus", "dt_bias", "D",
+  } do
+    p[name] = opts[name]
+  end
+  p.dim, p.value_dim, p.o = opts.dstate, opts.headdim, p.dtype
+  p.dt_limit = limits_of(opts.dt_limit or { 0, math.huge })
+  p.qk_heads = arguments.whole("wg.ssd: groups", opts.groups, 1, p.heads)
+  if p.heads % p.qk_heads ~= 0 then
+    native.fail(("wg.ssd: %d heads cannot share %d groups of B and C: groups must divide heads"):format(
+      p.heads, p.qk_heads))
+  end
+  for i = 1, opts.problem and (opts.problem[2] == nil and 1 or 2) or 0 do
+    arguments.whole(("wg.ssd: problem[%d]"):format(i), opts.problem[i], 1, 0x3FFFFFFF)
+  end
+  p.segments = opts.segments or opts.problem and segments_for(p, opts.problem) or 1
+  local function tile(mn, columns, major, order)
+    return wg.tile { dtype = p.dtype, mn = mn, k = columns, major = major, order = order, swizzle = "128B" }
+  end
+  p.k = tile(p.chunk, p.dim, "K")               -- B and C: a row for each token
+  p.k_columns = tile(p.dim, p.chunk, "MN", "K") -- the same bytes, read along the tokens
+  p.v = tile(p.chunk, p.columns, "K")           -- x
+  p.t = tile(p.chunk, p.chunk, "K")             -- P
+  p.panel = wg.panel { dtype = p.o, n = p.chunk, transposed = true }
+  p.matrix = wg.panel { dtype = p.dtype, n = p.chunk } -- as P is stored
+  p.lines = { dtype = p.dtype, columns = 64, line_bytes = 128 }
+  p.stages, p.v_stages = 4, 4
+  p.gates = { "sum", "source", "scaled", "rest", bytes = 4 * 4 * p.chunk }
+  p.preparers = 2 -- preparing warpgroups, each with a stage of P
+  p.threads, p.registers = 128 * (2 + p.preparers), { copies = 40, recurrence = 232, preparation = 120 }
+  return p
+end
+
+--- The plan of the kernel that sums segments up, for the plan of the main kernel.
+function module.of_summary(p)
+  return setmetatable({ summary = true, name = p.name .. "_summary", threads = 256 }, { __index = p })
+end
+
+return module
