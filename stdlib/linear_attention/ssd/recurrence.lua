@@ -20,7 +20,8 @@ function module.emit(g)
   local offsets, stage_at = gates.places(k, p, g.buffers.gates)
   local columns, products = operands.columns(k, p, offsets), operands.products(k, p, g.buffers)
   local load_x = operands.value_loader(k, p, g.buffers.v)
-  local keys, values, prepared = rings.keys:cursor(), rings.values:cursor(), rings.prepared and rings.prepared:cursor()
+  local keys, values, prepared = rings.keys:cursor(), rings.values:cursor(), with_y and rings.prepared:cursor()
+  local ahead = with_y and rings.keys:cursor() or keys -- of the chunk whose x is loaded
   local function words(count) return k:regs("b32", count) end
   local s, x16, update16 = k:regs("f32", p.dim // 2), words(p.chunk // 4), words(p.chunk // 4)
   local total = p.summary and k:mov(0.0, { type = "f32" })
@@ -32,18 +33,18 @@ function module.emit(g)
     multiply = { c = products.rows(g.buffers.q, p.k), p = products.rows(g.buffers.p, p.t) }
   end
 
-  -- Loads x of the next chunk and makes the update of the state from it.
+  -- Loads x of a chunk and makes the update of the state from it.
   local function load_chunk(x)
-    rings.keys:wait(keys)
+    rings.keys:wait(ahead)
     rings.values:wait(values)
     load_x(values.stage, x)
-    local rest = columns("rest", stage_at(keys.stage))
+    local rest, elements_of = columns("rest", stage_at(ahead.stage)), {}
     k:bar_warp_sync(0xFFFFFFFF)
     rings.values:release(values, { lane = lane })
     rings.values:advance(values)
-    local pairs_of = {}
-    for i = 0, #x - 1 do pairs_of[2 * i], pairs_of[2 * i + 1] = split(k, x[i]) end
-    operands.pack(k, p, update16, function(r) return pairs_of[r] * rest(r) end)
+    for i = 0, #x - 1 do elements_of[2 * i], elements_of[2 * i + 1] = split(k, x[i]) end
+    operands.pack(k, p, update16, function(r) return elements_of[r] * rest(r) end)
+    if with_y then rings.keys:advance(ahead) end
   end
 
   -- The state after the chunk, up to its product.
@@ -73,29 +74,37 @@ function module.emit(g)
   local function finish()
     rings.prepared:release(prepared, { lane = lane })
     rings.prepared:advance(prepared)
-    local pairs_of = {}
-    for i = 0, skip and #x16 - 1 or -1 do pairs_of[2 * i], pairs_of[2 * i + 1] = split(k, x16[i]) end
-    operands.pack(k, p, y16, function(r) return skip and k:fma(pairs_of[r], skip, y[r]) or y[r] end)
+    local elements_of = {}
+    for i = 0, skip and #x16 - 1 or -1 do elements_of[2 * i], elements_of[2 * i + 1] = split(k, x16[i]) end
+    operands.pack(k, p, y16, function(r) return skip and k:fma(elements_of[r], skip, y[r]) or y[r] end)
   end
 
-  -- A round begins with the products of a chunk's state complete, and ends with those of the next one.
-  local function chunks()
-    load_chunk(x16)
-    operands.pack(k, p, s16, function(r) return s[r] end)
-    pass_state()
+  -- The products with the state before chunk `number`, and while they run, x of the chunk after it.
+  local function multiply_state(number)
     multiply.c(y, s16, keys.stage, 0)
+    if number then
+      store(y16)
+      for i = 0, #x16 - 1 do k:mov(x16[i], next16[i]) end
+    end
+    k:wgmma_wait_group(1)
+    k:if_(at.chunks:gt(number and number + 1 or 1), function() load_chunk(next16) end)
     k:wgmma_wait_group(0)
-    k:loop({ from = 1, to = at.chunks }, function()
+  end
+
+  -- A round begins with the products of a chunk and its state complete, and ends with those of the next one.
+  local function chunks()
+    local function pack_state() operands.pack(k, p, s16, function(r) return s[r] end) end
+    load_chunk(x16)
+    pack_state()
+    pass_state()
+    multiply_state()
+    k:loop({ from = 1, to = at.chunks }, function(number)
       add_own()
-      operands.pack(k, p, s16, function(r) return s[r] end)
-      load_chunk(next16)
+      pack_state()
       pass_state()
       k:wgmma_wait_group(1)
       finish()
-      multiply.c(y, s16, keys.stage, 0)
-      store(y16)
-      for i = 0, #x16 - 1 do k:mov(x16[i], next16[i]) end
-      k:wgmma_wait_group(0)
+      multiply_state(number)
     end)
     add_own()
     k:wgmma_wait_group(0)
