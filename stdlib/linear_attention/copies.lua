@@ -4,16 +4,42 @@ local tensors = require "wgrun.attention.tensors"
 
 local module = {}
 
+-- Calls copy(box, options) for each of the boxes that this CTA copies: all of them, or with multicast, where the CTAs of
+-- a cluster need the same boxes, those of its rank.
+local function shared_out(k, p, boxes, copy)
+  local ctas = p.multicast or 1
+  if ctas == 1 then
+    for _, box in ipairs(boxes) do copy(box, {}) end
+    return
+  end
+  for rank = 0, ctas - 1 do
+    k:if_(k:special "cluster_ctarank":eq(rank), function()
+      for i, box in ipairs(boxes) do
+        if i % ctas == rank then copy(box, { mask = (1 << ctas) - 1 }) end
+      end
+    end)
+  end
+end
+
 --- Copies K and Q; V has a thread of its own, since its stages are given back at other times.
 function module.keys(g)
   local k, p, ring, at = g.k, g.p, g.rings.keys, g.at
-  local load, cursor, of_keys = tensors.loader(k, p), ring:cursor(), { batch = at.batch, head = at.qk_head }
-  local operands = { { g.maps.K, k:address(g.buffers.k) } }
-  if not p.summary then operands[2] = { g.maps.Q, k:address(g.buffers.q) } end
+  local place, cursor, of_keys, boxes = tensors.place(p), ring:cursor(), { batch = at.batch, head = at.qk_head }, {}
+  local operands = { { g.maps.K, g.buffers.k }, not p.summary and { g.maps.Q, g.buffers.q } or nil }
+  for _, one in ipairs(operands) do
+    for _, panel in ipairs(p.k.tma_box.panels) do
+      local to = k:address(one[2], p.k:offset(panel.mn, panel.k))
+      boxes[#boxes + 1] = { map = one[1], to = to, column = k:mov(panel.k, { type = "u32" }) }
+    end
+  end
   k:loop(at.chunks, function(chunk)
     ring:acquire(cursor)
     local barrier, offset = ring:expect(cursor, #operands * p.k.bytes), cursor.stage * p.k.bytes
-    for _, one in ipairs(operands) do load(p.k, one[2] + offset, one[1], of_keys, at.start + (chunk << 6), barrier) end
+    local row = at.start + (chunk << 6)
+    shared_out(k, p, boxes, function(box, options)
+      local where = place(box.column, of_keys, row)
+      k["cp_async_bulk_tensor_" .. #where .. "d"](k, box.to + offset, box.map, where, barrier, options)
+    end)
     ring:advance(cursor)
   end)
 end

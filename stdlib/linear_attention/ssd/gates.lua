@@ -18,33 +18,27 @@ local function softplus(k, x)
   return k:fma(sum, s, k:max(x, 0.0))
 end
 
--- Loads dt of the lane's two tokens of a chunk to the registers, as f32.
+-- Loads dt of the lane's two tokens of a chunk to the registers, as they lie in memory.
 local function loader(g, lane)
   local k, p, at, dt = g.k, g.p, g.at, g.sizes.dt
   local first = p.packed and at.start or at.batch * g.sizes.tokens + at.start
+  local load = p.dt_dtype == "f32" and "ld_global_f32" or "ld_global_b16"
   return function(chunk, to)
     local token = (chunk << 6) + (lane << 1)
     for i = 0, 1 do
-      local inside = (token + i):lt(at.tokens)
       local place = k:element(dt, k:mad_wide_u32(first + token + i, p.heads, k:cvt_u64_u32(at.head)))
-      if p.dt_dtype == "f32" then
-        k:mov(to[i], 0.0)
-        k:ld_global_f32(to[i], place, { guard = inside })
-      else
-        local bits = k:mov(0, { type = "b16" })
-        k:ld_global_b16(bits, place, { guard = inside })
-        k:mov(to[i], k["cvt_f32_" .. p.dt_dtype](k, bits))
-      end
+      k[load](k, to[i], place, { guard = (token + i):lt(at.tokens) })
     end
   end
 end
 
--- Returns of(dt, inside): the dt of a token, from the one in memory.
+-- Returns of(dt, inside): the dt of a token, from that in memory.
 local function step_of(g)
   local k, p = g.k, g.p
   local bias = p.dt_bias and k:ld_global_f32(k:element(g.sizes.dt_bias, g.at.head))
   local least, most = p.dt_limit[1], p.dt_limit[2]
   return function(dt, inside)
+    if p.dt_dtype ~= "f32" then dt = k["cvt_f32_" .. p.dt_dtype](k, dt) end
     if bias then dt = dt + bias end
     if p.dt_softplus then dt = softplus(k, dt) end
     dt = k:max(dt, least)
@@ -61,7 +55,8 @@ function module.emit(g)
   local offsets, stage_at = gates.places(k, p, g.buffers.gates)
   local load, step = loader(g, lane), step_of(g)
   local rate = k:ld_global_f32(k:element(g.sizes.A, at.head)) * log2_e
-  local next_dt = k:regs("f32", 2)
+  local next_dt = k:regs(p.dt_dtype == "f32" and "f32" or "b16", 2)
+  for i = 0, 1 do k:mov(next_dt[i], 0) end
   load(k:mov(0, { type = "u32" }), next_dt)
   k:loop(at.chunks, function(chunk)
     local dt, token = {}, (chunk << 6) + (lane << 1)

@@ -28,7 +28,9 @@ local function stages_of(k, p)
     gates = k:shared { bytes = p.stages * p.gates.bytes, align = 16, name = "gates" },
   }, {
     -- B, C and the gates, from a thread and a warp; read by a preparing warpgroup and by the recurrence
-    keys = k:pipeline { stages = p.stages, producers = 2, arrivals = p.summary and 4 or 8, name = "keys" },
+    keys = k:pipeline {
+      stages = p.stages, producers = 2, arrivals = (p.summary and 4 or 8) * p.multicast, name = "keys",
+    },
     values = k:pipeline { stages = p.v_stages, arrivals = 4, name = "values" },
   }
   if not p.summary then
@@ -40,10 +42,18 @@ local function stages_of(k, p)
   return buffers, rings
 end
 
+-- All threads of the cluster meet.
+local function meet(k, p)
+  if p.multicast == 1 then return k:bar_sync(0) end
+  k:barrier_cluster_arrive()
+  k:barrier_cluster_wait()
+end
+
 --- The kernel of a plan (of plan.make), with these parameters; its CTAs are 64 columns of x, head, and sequence or
 --- segment. While it is emitted it is a table `g`, as that of wg.delta_rule (linear_attention/kernel.lua).
 function module.make(p, list)
-  local kernel = wg.kernel(p.name, { threads = p.threads }, function(k)
+  local cluster = p.multicast > 1 and (p.value_dim > p.columns and { p.multicast } or { 1, p.multicast }) or nil
+  local kernel = wg.kernel(p.name, { threads = p.threads, cluster = cluster }, function(k)
     local g = { k = k, p = p }
     g.maps, g.sizes = parameters.declare(k, list)
     g.buffers, g.rings = stages_of(k, p)
@@ -54,7 +64,7 @@ function module.make(p, list)
         if g.rings[name] then g.rings[name]:init() end
       end
     end)
-    k:bar_sync(0)
+    meet(k, p)
     g.at = tiles.complete(g, { column = k:special "ctaid.x" << 6 })
     local role = k:shfl_sync_idx_b32(thread >> 7, 0, 31)
     k:if_(role:eq(0), function()
@@ -66,7 +76,8 @@ function module.make(p, list)
     end, function()
       if p.summary then
         k:setmaxnreg_inc(p.registers.recurrence)
-        return recurrence.emit(g)
+        recurrence.emit(g)
+        return
       end
       k:if_(role:eq(1), function()
         k:setmaxnreg_inc(p.registers.recurrence)
@@ -76,6 +87,7 @@ function module.make(p, list)
         preparation.emit(g, role - 2)
       end)
     end)
+    if p.multicast > 1 then meet(k, p) end -- the other CTA may still write to this one's memory
   end)
   kernel:launch_rule { notes = parameters.notes(list) }
   return kernel

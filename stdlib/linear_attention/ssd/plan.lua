@@ -26,6 +26,11 @@ local function limits_of(given)
   return { least, most }
 end
 
+-- How many CTAs, a cluster, get B and C by one copy: the columns of a head, or two heads of a group.
+local function multicast_of(p)
+  return (p.value_dim > p.columns or p.heads // p.qk_heads % 2 == 0) and 2 or 1
+end
+
 --- The plan for the options of wg.ssd. K and Q of what it shares with wg.delta_rule are B and C, V is x.
 function module.make(opts)
   opts = arguments.options("wg.ssd", opts)
@@ -58,6 +63,7 @@ function module.make(opts)
   p.lines = { dtype = p.dtype, columns = 64, line_bytes = 128 }
   p.stages, p.v_stages = 4, 4
   p.gates = { "sum", "source", "scaled", "rest", bytes = 4 * 4 * p.chunk }
+  p.multicast = multicast_of(p)
   p.preparers = 2 -- preparing warpgroups, each with a stage of P
   p.threads, p.registers = 128 * (2 + p.preparers), { copies = 40, recurrence = 232, preparation = 120 }
   return p

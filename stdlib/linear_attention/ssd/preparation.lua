@@ -50,7 +50,7 @@ function module.emit(g, number)
     end
     k:wgmma_wait_group(0)
     k:bar_warp_sync(0xFFFFFFFF)
-    keys:release(cursor, { lane = lane })
+    keys:release(cursor, { lane = lane, cluster = p.multicast })
     keys:skip(cursor, p.preparers)
     for r = 0, #acc - 1 do
       local half = r // 2 % 2
