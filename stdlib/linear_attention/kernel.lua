@@ -44,13 +44,29 @@ local function stages_of(k, p)
   return buffers, rings
 end
 
+-- Copies K and Q; V has a thread of its own, since its stages are given back at other times.
+local function copy_keys(g)
+  local k, p, at, buffers = g.k, g.p, g.at, g.buffers
+  local function operand(map, buffer) return copies.operand(k, p.k, map, k:address(buffer), at.qk_head) end
+  copies.emit(g, g.rings.keys, {
+    operand(g.maps.K, buffers.k), not p.summary and operand(g.maps.Q, buffers.q) or nil,
+  })
+end
+
+local function copy_values(g)
+  local k, p, at = g.k, g.p, g.at
+  copies.emit(g, g.rings.values, {
+    copies.operand(k, p.v, g.maps.V, k:address(g.buffers.v), at.head, { column = at.column }),
+  }, true)
+end
+
 -- What the CTA computes (tiles.lua), and besides half, that of the head's columns of V; of a summary kind, 0 for what
 -- the tokens add to the state, 1 for what they make of it.
 local function tile_of(g)
   local k, p, at = g.k, g.p, {}
   at.half = k:special "cluster_ctarank"
   at.kind = p.summary and k:special "ctaid.x" >> 1
-  at.column = at.half << 6
+  at.column, at.head = at.half << 6, k:special "ctaid.y"
   return tiles.complete(g, at)
 end
 
@@ -80,10 +96,10 @@ function module.make(p, list)
     local role = k:shfl_sync_idx_b32(thread >> 7, 0, 31)
     k:if_(role:eq(0), function()
       k:setmaxnreg_dec(p.registers.copies)
-      k:if_(thread:eq(0), function() copies.keys(g) end)
+      k:if_(thread:eq(0), function() copy_keys(g) end)
       k:if_((thread >> 5):eq(1), function() gates.emit(g) end)
       if not p.summary then k:if_((thread >> 5):eq(2), function() results.emit(g) end) end
-      k:if_(thread:eq(96), function() copies.values(g) end)
+      k:if_(thread:eq(96), function() copy_values(g) end)
     end, function()
       k:if_(role:eq(1), function()
         k:setmaxnreg_inc(p.registers.recurrence)

@@ -5,13 +5,13 @@ local division = require "wgrun.builder.division"
 
 local module = {}
 
---- Completes the place `at` of a CTA, which has column, the first one of V. It gets batch, head, qk_head; start, the
+--- Completes the place `at` of a CTA, which has column, the first one of V, and head. It gets batch, qk_head; start, the
 --- first token in the tensors; tokens, their number up to the end of the sequence; chunks. Of a sequence in segments
 --- also segment, and slot, the number of the segment among all.
 function module.complete(g, at)
   local k, p = g.k, g.p
   local z = k:special "ctaid.z"
-  at.head, at.batch = k:special "ctaid.y", z
+  at.batch = z
   if p.segments > 1 then
     local parts = p.segments - (p.summary and 1 or 0)
     at.batch = division.divided(k, z, parts)

@@ -1,7 +1,9 @@
--- The gates of a chunk, by one warp: what the others need of dt and A, in arrays of 64 f32 in shared memory. A lane has
--- two tokens next to each other. Tokens beyond the end of the sequence have dt = 0: they change nothing.
+-- The gates of a chunk, by one warp: what the others need of dt and A, for each head of the CTA in arrays of 64 words in
+-- shared memory. A lane has two tokens next to each other. Tokens beyond the end of the sequence have dt = 0: they
+-- change nothing.
 
 local gates = require "wgrun.linear_attention.gates"
+local elements = require "wgrun.tile.elements"
 
 local module = {}
 
@@ -19,23 +21,23 @@ local function softplus(k, x)
 end
 
 -- Loads dt of the lane's two tokens of a chunk to the registers, as they lie in memory.
-local function loader(g, lane)
+local function loader(g, lane, head)
   local k, p, at, dt = g.k, g.p, g.at, g.sizes.dt
   local first = p.packed and at.start or at.batch * g.sizes.tokens + at.start
   local load = p.dt_dtype == "f32" and "ld_global_f32" or "ld_global_b16"
   return function(chunk, to)
     local token = (chunk << 6) + (lane << 1)
     for i = 0, 1 do
-      local place = k:element(dt, k:mad_wide_u32(first + token + i, p.heads, k:cvt_u64_u32(at.head)))
+      local place = k:element(dt, k:mad_wide_u32(first + token + i, p.heads, k:cvt_u64_u32(head)))
       k[load](k, to[i], place, { guard = (token + i):lt(at.tokens) })
     end
   end
 end
 
 -- Returns of(dt, inside): the dt of a token, from that in memory.
-local function step_of(g)
+local function step_of(g, head)
   local k, p = g.k, g.p
-  local bias = p.dt_bias and k:ld_global_f32(k:element(g.sizes.dt_bias, g.at.head))
+  local bias = p.dt_bias and k:ld_global_f32(k:element(g.sizes.dt_bias, head))
   local least, most = p.dt_limit[1], p.dt_limit[2]
   return function(dt, inside)
     if p.dt_dtype ~= "f32" then dt = k["cvt_f32_" .. p.dt_dtype](k, dt) end
@@ -47,35 +49,54 @@ local function step_of(g)
   end
 end
 
---- The role of the warp. The arrays, with G the sum of A dt within the chunk: sum, G in units of log2; source, the
--- same less the logarithm of dt; scaled, exp G; rest, dt exp(G_63 - G).
-function module.emit(g)
-  local k, p, ring, at = g.k, g.p, g.rings.keys, g.at
-  local lane, cursor = k:special "tid.x" & 31, ring:cursor()
-  local offsets, stage_at = gates.places(k, p, g.buffers.gates)
-  local load, step = loader(g, lane), step_of(g)
-  local rate = k:ld_global_f32(k:element(g.sizes.A, at.head)) * log2_e
+-- Returns emit(chunk, to): stores the arrays of a chunk of the head from the address on. With G the sum of A dt within
+-- the chunk: sum, G in units of log2; source, the same less the logarithm of dt; scaled, exp G; rest, dt exp(G_63 - G)
+-- as two numbers of 16 bits, whose sum it is: a word of those of two tokens, and a word of what they lack.
+local function of_head(g, lane, head)
+  local k, p = g.k, g.p
+  local offsets = gates.places(k, p, g.buffers.gates)
+  local load, step = loader(g, lane, head), step_of(g, head)
+  local convert, split = elements.to_output[p.dtype], elements.from_output[p.dtype]
+  local rate = k:ld_global_f32(k:element(g.sizes.A, head)) * log2_e
   local next_dt = k:regs(p.dt_dtype == "f32" and "f32" or "b16", 2)
   for i = 0, 1 do k:mov(next_dt[i], 0) end
   load(k:mov(0, { type = "u32" }), next_dt)
-  k:loop(at.chunks, function(chunk)
-    local dt, token = {}, (chunk << 6) + (lane << 1)
-    for i = 0, 1 do dt[i] = step(next_dt[i], (token + i):lt(at.tokens)) end
+  return function(chunk, acquire)
+    local dt, rest, token = {}, {}, (chunk << 6) + (lane << 1)
+    for i = 0, 1 do dt[i] = step(next_dt[i], (token + i):lt(g.at.tokens)) end
     load(chunk + 1, next_dt)
     local first = dt[0] * rate
     local both = k:fma(dt[1], rate, first)
     local last = gates.prefix_sums(k, both, lane)
     local sums, total = { [0] = last - both + first, last }, k:reg "f32"
     k:shfl_sync_idx_b32(total, last, 31, 31)
-    ring:acquire(cursor)
-    local to = stage_at(cursor.stage) + (lane << 3)
-    local function store(name, value)
-      k:st_shared_v2_f32(to, { value(0), value(1) }, { offset = offsets[name] })
+    for i = 0, 1 do rest[i] = dt[i] * k:ex2_approx_ftz(total - sums[i]) end
+    local high = convert(k, rest[0], rest[1])
+    local of_first, of_second = split(k, high)
+    local low = convert(k, rest[0] - of_first, rest[1] - of_second)
+    local to = acquire()
+    local function store(name, x, y) k:st_shared_v2_b32(to, { x, y }, { offset = offsets[name] }) end
+    store("sum", sums[0], sums[1])
+    store("scaled", k:ex2_approx_ftz(sums[0]), k:ex2_approx_ftz(sums[1]))
+    store("rest", high, low)
+    if p.summary then return end
+    store("source", sums[0] - k:lg2_approx_ftz(dt[0]), sums[1] - k:lg2_approx_ftz(dt[1]))
+  end
+end
+
+--- The role of the warp.
+function module.emit(g)
+  local k, p, ring = g.k, g.p, g.rings.keys
+  local lane, cursor = k:special "tid.x" & 31, ring:cursor()
+  local heads = {}
+  for h = 1, p.gated do heads[h] = of_head(g, lane, g.at.head + (h - 1)) end
+  k:loop(g.at.chunks, function(chunk)
+    for h, emit in ipairs(heads) do
+      emit(chunk, function()
+        if h == 1 then ring:acquire(cursor) end
+        return k:address(g.buffers.gates, (cursor.stage * p.gated + (h - 1)) * p.gates.bytes) + (lane << 3)
+      end)
     end
-    store("sum", function(i) return sums[i] end)
-    store("scaled", function(i) return k:ex2_approx_ftz(sums[i]) end)
-    store("rest", function(i) return dt[i] * k:ex2_approx_ftz(total - sums[i]) end)
-    if not p.summary then store("source", function(i) return sums[i] - k:lg2_approx_ftz(dt[i]) end) end
     k:bar_warp_sync(0xFFFFFFFF)
     k:mbarrier_arrive(ring:full_barrier(cursor), { guard = lane:eq(0) })
     ring:advance(cursor)

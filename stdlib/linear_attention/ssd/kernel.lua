@@ -4,9 +4,11 @@
 --   P = tril(exp(G_i - G_j) dt_j c_i b_j),  Y = diag(exp G) C S + P x + D x
 --   S = exp(G_63) S + (diag(dt exp(G_63 - G)) B)^T x
 --
--- A CTA has 64 columns of x, of y and of the state of a head. One warpgroup passes over the chunks with the state in
--- its registers (recurrence.lua); two others make P of chunks ahead of it (preparation.lua); in the fourth, threads
--- copy B, C and x, a warp makes sums and exponentials of A dt (gates.lua), and another stores y (results.lua).
+-- A CTA has one or two units, each 64 columns of x, of y and of the state of a head: two heads that share B and C, or
+-- the halves of a head of 128. A warpgroup for each unit passes over the chunks with the state in its registers
+-- (recurrence.lua); another makes P of the chunks ahead of them (preparation.lua), of C B^T that both heads have; in
+-- the first one, a thread copies B, C and x, a warp makes sums and exponentials of A dt (gates.lua), and a warp for each
+-- unit stores y (linear_attention/results.lua).
 
 local wg = require "wgrun"
 local parameters = require "wgrun.builder.parameters"
@@ -24,70 +26,86 @@ local function stages_of(k, p)
   local function shared(name, tile, count) return k:shared { tile = tile, count = count, name = name } end
   local buffers, rings = {
     k = k:shared { bytes = p.stages * p.k.bytes, align = 1024, name = "B" }, -- read along either extent
-    v = shared("x", p.v, p.v_stages),
-    gates = k:shared { bytes = p.stages * p.gates.bytes, align = 16, name = "gates" },
+    v = shared("x", p.v, p.stages * p.units),
+    gates = k:shared { bytes = p.stages * p.gated * p.gates.bytes, align = 16, name = "gates" },
   }, {
-    -- B, C and the gates, from a thread and a warp; read by a preparing warpgroup and by the recurrence
+    -- B, C, x and the gates, from a thread and a warp; read by the preparing warpgroup and by those with a state
     keys = k:pipeline {
-      stages = p.stages, producers = 2, arrivals = (p.summary and 4 or 8) * p.multicast, name = "keys",
+      stages = p.stages, producers = 2, arrivals = 4 * (p.units + (p.summary and 0 or 1)), name = "keys",
     },
-    values = k:pipeline { stages = p.v_stages, arrivals = 4, name = "values" },
   }
   if not p.summary then
-    buffers.q, buffers.p = shared("C", p.k, p.stages), shared("P", p.t, p.preparers)
-    buffers.o = k:shared { bytes = p.panel.bytes, align = p.panel.align, name = "y" }
-    rings.prepared = k:pipeline { stages = p.preparers, producers = 4, arrivals = 4, name = "prepared" }
-    rings.outputs = k:pipeline { stages = 1, producers = 4, name = "outputs" }
+    buffers.q, buffers.p = shared("C", p.k, p.stages), shared("P", p.t, p.p_stages * p.gated)
+    buffers.o = k:shared { bytes = p.units * p.panel.bytes, align = p.panel.align, name = "y" }
+    rings.prepared = k:pipeline { stages = p.p_stages, producers = 4, arrivals = 4 * p.units, name = "prepared" }
+    rings.outputs = k:pipeline { stages = p.units, producers = 4, name = "outputs" }
   end
   return buffers, rings
 end
 
--- All threads of the cluster meet.
-local function meet(k, p)
-  if p.multicast == 1 then return k:bar_sync(0) end
-  k:barrier_cluster_arrive()
-  k:barrier_cluster_wait()
+-- Copies B, C and x, which is read by threads.
+local function copy(g)
+  local k, p, at, buffers = g.k, g.p, g.at, g.buffers
+  local list = { copies.operand(k, p.k, g.maps.K, k:address(buffers.k), at.qk_head) }
+  if not p.summary then list[2] = copies.operand(k, p.k, g.maps.Q, k:address(buffers.q), at.qk_head) end
+  for unit = 0, p.units - 1 do
+    local to, second = k:address(buffers.v, unit * p.v.bytes), p.gated > 1 and unit or 0
+    list[#list + 1] = copies.operand(k, p.v, g.maps.V, to, at.head + second, {
+      column = k:mov((unit - second) * p.columns, { type = "u32" }), stride = p.units * p.v.bytes,
+    })
+  end
+  copies.emit(g, g.rings.keys, list, true)
 end
 
---- The kernel of a plan (of plan.make), with these parameters; its CTAs are 64 columns of x, head, and sequence or
---- segment. While it is emitted it is a table `g`, as that of wg.delta_rule (linear_attention/kernel.lua).
+-- What the roles of a unit, a register, have in place of `g`.
+local function of_unit(g, unit)
+  local k, p, at = g.k, g.p, g.at
+  local place = { unit = unit, head = at.head, column = k:mov(0, { type = "u32" }) }
+  if p.gated > 1 then place.head = at.head + unit else place.column = unit * p.columns end
+  return setmetatable({ at = setmetatable(place, { __index = at }) }, { __index = g })
+end
+
+-- The roles of the first warpgroup.
+local function serve(g)
+  local k, p, thread = g.k, g.p, g.k:special "tid.x"
+  local warp = k:shfl_sync_idx_b32(thread >> 5, 0, 31)
+  if not p.summary then k:setmaxnreg_dec(p.registers.copies) end
+  k:if_(thread:eq(0), function() copy(g) end)
+  k:if_(warp:eq(1), function() gates.emit(g) end)
+  if p.summary then return end
+  k:if_(warp:ge(2) & warp:lt(2 + p.units), function() results.emit(of_unit(g, warp - 2)) end)
+end
+
+--- The kernel of a plan (of plan.make), with these parameters; its CTAs are one or two heads, and sequence or segment.
+--- While it is emitted it is a table `g`, as that of wg.delta_rule (linear_attention/kernel.lua).
 function module.make(p, list)
-  local cluster = p.multicast > 1 and (p.value_dim > p.columns and { p.multicast } or { 1, p.multicast }) or nil
-  local kernel = wg.kernel(p.name, { threads = p.threads, cluster = cluster }, function(k)
+  local kernel = wg.kernel(p.name, { threads = p.threads }, function(k)
     local g = { k = k, p = p }
     g.maps, g.sizes = parameters.declare(k, list)
     g.buffers, g.rings = stages_of(k, p)
     local thread = k:special "tid.x"
     k:if_(thread:eq(0), function()
       for _, map in pairs(g.maps) do k:prefetch_tensormap(map) end
-      for _, name in ipairs { "keys", "values", "prepared", "outputs" } do
+      for _, name in ipairs { "keys", "prepared", "outputs" } do
         if g.rings[name] then g.rings[name]:init() end
       end
     end)
-    meet(k, p)
-    g.at = tiles.complete(g, { column = k:special "ctaid.x" << 6 })
+    k:bar_sync(0)
+    g.at = tiles.complete(g, { head = k:special "ctaid.y" * p.gated })
     local role = k:shfl_sync_idx_b32(thread >> 7, 0, 31)
-    k:if_(role:eq(0), function()
-      k:setmaxnreg_dec(p.registers.copies)
-      k:if_(thread:eq(0), function() copies.keys(g) end)
-      k:if_((thread >> 5):eq(1), function() gates.emit(g) end)
-      if not p.summary then k:if_((thread >> 5):eq(2), function() results.emit(g) end) end
-      k:if_(thread:eq(96), function() copies.values(g) end)
-    end, function()
+    k:if_(role:eq(0), function() serve(g) end, function()
       if p.summary then
-        k:setmaxnreg_inc(p.registers.recurrence)
-        recurrence.emit(g)
+        recurrence.emit(of_unit(g, role - 1))
         return
       end
-      k:if_(role:eq(1), function()
-        k:setmaxnreg_inc(p.registers.recurrence)
-        recurrence.emit(g)
-      end, function()
+      k:if_(role:eq(p.units + 1), function()
         k:setmaxnreg_dec(p.registers.preparation)
-        preparation.emit(g, role - 2)
+        preparation.emit(g)
+      end, function()
+        k:setmaxnreg_inc(p.registers.recurrence)
+        recurrence.emit(of_unit(g, role - 1))
       end)
     end)
-    if p.multicast > 1 then meet(k, p) end -- the other CTA may still write to this one's memory
   end)
   kernel:launch_rule { notes = parameters.notes(list) }
   return kernel

@@ -7,13 +7,24 @@ local native = require "wgrun.native"
 
 local module = {}
 
--- How many segments take the least time, where the numbers of tokens and sequences are known: as many as the SMs can
--- work on at once, of eight chunks or more.
+-- How many segments take the least time, where the numbers of tokens and sequences are known. By a model in cycles
+-- (docs/experiments/ssd.md): a CTA takes so many for a chunk, those of the kernel that sums up fewer; that kernel, and
+-- each segment whose state is added up, take as long as some chunks.
+local chunk_cycles, summary_cycles, launch_cycles, add_cycles = 2000, 800, 8000, 800
+
 local function segments_for(p, problem)
   local tokens, batch = problem[1], problem[2] or 1
-  local ctas = p.value_dim // p.columns * p.heads * batch
-  local segments = math.min(roofline.sms() // ctas, tokens // (8 * p.chunk), 64)
-  return segments > 2 and segments or 1
+  local ctas, chunks, best, least = p.heads // p.gated * batch, (tokens + p.chunk - 1) // p.chunk, 1, math.huge
+  local function rounds(count) return (count + roofline.sms() - 1) // roofline.sms() end
+  for segments = 1, math.min(64, chunks) do
+    local each = (chunks + segments - 1) // segments
+    local cycles = rounds(ctas * segments) * each * chunk_cycles
+    if segments > 1 then
+      cycles = cycles + launch_cycles + (segments - 1) * add_cycles + rounds(ctas * (segments - 1)) * each * summary_cycles
+    end
+    if cycles < least then best, least = segments, cycles end
+  end
+  return best
 end
 
 -- The smallest and the largest dt.
@@ -24,11 +35,6 @@ local function limits_of(given)
     native.fail "wg.ssd: dt_limit must be two numbers, the smallest dt and the largest one, from 0 on: { 0, math.huge }"
   end
   return { least, most }
-end
-
--- How many CTAs, a cluster, get B and C by one copy: the columns of a head, or two heads of a group.
-local function multicast_of(p)
-  return (p.value_dim > p.columns or p.heads // p.qk_heads % 2 == 0) and 2 or 1
 end
 
 --- The plan for the options of wg.ssd. K and Q of what it shares with wg.delta_rule are B and C, V is x.
@@ -50,6 +56,10 @@ function module.make(opts)
   for i = 1, opts.problem and (opts.problem[2] == nil and 1 or 2) or 0 do
     arguments.whole(("wg.ssd: problem[%d]"):format(i), opts.problem[i], 1, 0x3FFFFFFF)
   end
+  -- A CTA has one or two units, of 64 columns of a head each: both halves of a wide head, or two heads of a group.
+  local wide = p.value_dim > p.columns
+  p.units = (wide or p.heads // p.qk_heads % 2 == 0) and 2 or 1
+  p.gated = wide and 1 or p.units -- heads, which have gates and P
   p.segments = opts.segments or opts.problem and segments_for(p, opts.problem) or 1
   local function tile(mn, columns, major, order)
     return wg.tile { dtype = p.dtype, mn = mn, k = columns, major = major, order = order, swizzle = "128B" }
@@ -61,17 +71,15 @@ function module.make(opts)
   p.panel = wg.panel { dtype = p.o, n = p.chunk, transposed = true }
   p.matrix = wg.panel { dtype = p.dtype, n = p.chunk } -- as P is stored
   p.lines = { dtype = p.dtype, columns = 64, line_bytes = 128 }
-  p.stages, p.v_stages = 4, 4
+  p.stages, p.p_stages = 3, 2
   p.gates = { "sum", "source", "scaled", "rest", bytes = 4 * 4 * p.chunk }
-  p.multicast = multicast_of(p)
-  p.preparers = 2 -- preparing warpgroups, each with a stage of P
-  p.threads, p.registers = 128 * (2 + p.preparers), { copies = 40, recurrence = 232, preparation = 120 }
+  p.threads, p.registers = 128 * (2 + p.units), { copies = 40, recurrence = 184, preparation = 104 }
   return p
 end
 
 --- The plan of the kernel that sums segments up, for the plan of the main kernel.
 function module.of_summary(p)
-  return setmetatable({ summary = true, name = p.name .. "_summary", threads = 256 }, { __index = p })
+  return setmetatable({ summary = true, name = p.name .. "_summary", threads = 128 * (1 + p.units) }, { __index = p })
 end
 
 return module

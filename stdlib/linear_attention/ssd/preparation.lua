@@ -1,5 +1,4 @@
--- P of a chunk, by a warpgroup of wg.ssd's kernel: 64 x 64 elements of 16 bits. The preparing warpgroups take chunks in
--- turns.
+-- P of a chunk, by a warpgroup of wg.ssd's kernel: 64 x 64 elements of 16 bits for each head of the CTA.
 
 local gates = require "wgrun.linear_attention.gates"
 local descriptors = require "wgrun.tile.descriptors"
@@ -25,47 +24,61 @@ local function product(g, acc)
   end
 end
 
---- The role of the preparing warpgroup `number`, a register.
-function module.emit(g, number)
-  local k, p, at, keys, ring = g.k, g.p, g.at, g.rings.keys, g.rings.prepared
+--- The role of the warpgroup.
+function module.emit(g)
+  local k, p, keys, ring = g.k, g.p, g.rings.keys, g.rings.prepared
   local thread = k:special "tid.x"
   local lane, warp = thread & 31, k:shfl_sync_idx_b32(thread >> 5 & 3, 0, 31)
   local offsets, stage_at = gates.places(k, p, g.buffers.gates)
   local acc, words, convert = k:regs("f32", p.chunk // 2), k:regs("b32", p.chunk // 4), elements.to_output[p.dtype]
-  local multiply = product(g, acc)
+  local multiply, cursor, free = product(g, acc), keys:cursor(), ring:cursor()
   local pair, first_row = (lane & 3) << 1, (warp << 4) + (lane >> 2)
   local ahead = k:mov(first_row, { type = "s32" }) - k:mov(pair, { type = "s32" })
-  local pieces = panels.pieces(p.matrix, k:address(g.buffers.p, number * p.t.bytes), lane, warp)(0, 0)
-  local cursor, stage, free = keys:cursor(), { stage = number }, k:mov(1, { type = "u32" })
-  keys:skip(cursor, number)
+  local pieces = panels.pieces(p.matrix, k:address(g.buffers.p), lane, warp)(0, 0)
 
-  k:loop({ from = number, to = at.chunks, step = p.preparers }, function()
-    keys:wait(cursor)
-    multiply(cursor.stage)
-    local rows, columns = stage_at(cursor.stage) + (first_row << 2), stage_at(cursor.stage) + (pair << 2)
+  -- The decays of a head's chunk: of the thread's rows, and of its columns.
+  local function load_gates(stage)
+    local rows, columns = stage_at(stage) + (first_row << 2), stage_at(stage) + (pair << 2)
     local sums, sources = {}, k:regs("f32", p.chunk // 4)
     for half = 0, 1 do sums[half] = k:ld_shared_f32(rows, { offset = offsets.sum + 32 * half }) end
     for eight = 0, p.chunk // 8 - 1 do
       k:ld_shared_v2_f32(sources:slice(2 * eight, 2), columns, { offset = offsets.source + 32 * eight })
     end
-    k:wgmma_wait_group(0)
-    k:bar_warp_sync(0xFFFFFFFF)
-    keys:release(cursor, { lane = lane, cluster = p.multicast })
-    keys:skip(cursor, p.preparers)
-    for r = 0, #acc - 1 do
+    return sums, sources
+  end
+
+  -- P of a head, as words.
+  local function convert_head(sums, sources)
+    local function element(r)
       local half = r // 2 % 2
       local value = k:ex2_approx_ftz(sums[half] - sources[r // 4 * 2 + r % 2]) * acc[r]
-      k:mov(acc[r], k:selp(value, 0.0, ahead:ge(8 * (r // 4) + r % 2 - 8 * half)))
+      return k:selp(value, 0.0, ahead:ge(8 * (r // 4) + r % 2 - 8 * half))
     end
-    for i = 0, #words - 1 do k:mov(words[i], convert(k, acc[2 * i], acc[2 * i + 1])) end
-    k:mbarrier_wait(ring:empty_barrier(stage), free)
-    k:xor(free, free, 1)
-    for i, piece in ipairs(pieces) do
-      k:stmatrix_x4(piece.at, words:slice(4 * (i - 1), 4), { offset = piece.offset })
+    for i = 0, #words - 1 do k:mov(words[i], convert(k, element(2 * i), element(2 * i + 1))) end
+  end
+
+  k:loop(g.at.chunks, function()
+    keys:wait(cursor)
+    multiply(cursor.stage)
+    for head = 0, p.gated - 1 do
+      local sums, sources = load_gates(cursor.stage * p.gated + head)
+      if head == 0 then k:wgmma_wait_group(0) end
+      if head == p.gated - 1 then
+        k:bar_warp_sync(0xFFFFFFFF)
+        keys:release(cursor, { lane = lane })
+        keys:advance(cursor)
+      end
+      convert_head(sums, sources)
+      if head == 0 then ring:acquire(free) end
+      local to = (free.stage * p.gated + head) * p.t.bytes
+      for i, piece in ipairs(pieces) do
+        k:stmatrix_x4(piece.at + to, words:slice(4 * (i - 1), 4), { offset = piece.offset })
+      end
     end
     k:fence_proxy_async { space = "shared::cta" }
     k:bar_warp_sync(0xFFFFFFFF)
-    k:mbarrier_arrive(ring:full_barrier(stage), { guard = lane:eq(0) })
+    k:mbarrier_arrive(ring:full_barrier(free), { guard = lane:eq(0) })
+    ring:advance(free)
   end)
 end
 

@@ -1,8 +1,10 @@
--- The warpgroup of wg.ssd's kernel that has the state: S^T, 64 columns of x by dstate, in its accumulators. All its
--- products are transposed, so that the state and x are operands A in registers:
+-- A warpgroup of wg.ssd's kernel that has a state: S^T, 64 columns of x by dstate, in its accumulators. All its products
+-- are transposed, so that the state and x are operands A in registers:
 --
---   tensor cores   Y^T += x^T P^T          S^T += (x rest)^T B    Y^T = S^T C^T
---   CUDA cores     the state as 16 bits    Y to memory            decays
+--   S^T += (x rest)^T B,  Y^T = S^T C^T,  Y^T = Y^T diag(exp G) + x^T P^T
+--
+-- A warp does not go on before the tensor core has read the registers of its products: what it does besides runs while
+-- the tensor core has those of the other unit.
 
 local gates = require "wgrun.linear_attention.gates"
 local operands = require "wgrun.linear_attention.operands"
@@ -12,39 +14,44 @@ local elements = require "wgrun.tile.elements"
 
 local module = {}
 
+-- Returns load(stage, x, update): x of a chunk, and x rest, the update of the state.
+local function loader(g, stage_at, offsets)
+  local k, p, unit = g.k, g.p, g.at.unit
+  local load_x, form = operands.value_loader(k, p, g.buffers.v), { type = p.dtype .. "x2" }
+  local lane = k:special "tid.x" & 31
+  return function(stage, x, update)
+    load_x(stage * p.units + unit, x)
+    local from, rest = stage_at(stage) + ((lane & 3) << 3), {}
+    for eight = 0, p.chunk // 8 - 1 do
+      rest[eight] = k:regs("b32", 2)
+      k:ld_shared_v2_b32(rest[eight], from, { offset = offsets.rest + 32 * eight })
+    end
+    for i = 0, #x - 1 do
+      local high, low = rest[i // 2][0], rest[i // 2][1]
+      k:fma(update[i], x[i], high, k:mul(x[i], low, form), form)
+    end
+  end
+end
+
 --- The role of the warpgroup.
 function module.emit(g)
   local k, p, rings, at = g.k, g.p, g.rings, g.at
   local lane, with_y = k:special "tid.x" & 31, not p.summary
   local split = elements.from_output[p.dtype]
-  local offsets, stage_at = gates.places(k, p, g.buffers.gates)
+  local offsets, stage_of_head = gates.places(k, p, g.buffers.gates)
+  local function stage_at(stage) return stage_of_head(p.gated == 1 and stage or stage * p.gated + at.unit) end
   local columns, products = operands.columns(k, p, offsets), operands.products(k, p, g.buffers)
-  local load_x = operands.value_loader(k, p, g.buffers.v)
-  local keys, values, prepared = rings.keys:cursor(), rings.values:cursor(), with_y and rings.prepared:cursor()
-  local ahead = with_y and rings.keys:cursor() or keys -- of the chunk whose x is loaded
+  local load = loader(g, stage_at, offsets)
+  local keys, prepared = rings.keys:cursor(), with_y and rings.prepared:cursor()
   local function words(count) return k:regs("b32", count) end
   local s, x16, update16 = k:regs("f32", p.dim // 2), words(p.chunk // 4), words(p.chunk // 4)
   local total = p.summary and k:mov(0.0, { type = "f32" })
-  local s16, next16, y16, y, skip, store, multiply
+  local s16, y16, y, skip, store, multiply
   if with_y then
-    s16, next16, y16, y = words(p.dim // 4), words(p.chunk // 4), words(p.chunk // 4), k:regs("f32", p.chunk // 2)
+    s16, y16, y = words(p.dim // 4), words(p.chunk // 4), k:regs("f32", p.chunk // 2)
     skip = p.D and k:ld_global_f32(k:element(g.sizes.D, at.head))
     store = results.writer(g)
     multiply = { c = products.rows(g.buffers.q, p.k), p = products.rows(g.buffers.p, p.t) }
-  end
-
-  -- Loads x of a chunk and makes the update of the state from it.
-  local function load_chunk(x)
-    rings.keys:wait(ahead)
-    rings.values:wait(values)
-    load_x(values.stage, x)
-    local rest, elements_of = columns("rest", stage_at(ahead.stage)), {}
-    k:bar_warp_sync(0xFFFFFFFF)
-    rings.values:release(values, { lane = lane })
-    rings.values:advance(values)
-    for i = 0, #x - 1 do elements_of[2 * i], elements_of[2 * i + 1] = split(k, x[i]) end
-    operands.pack(k, p, update16, function(r) return elements_of[r] * rest(r) end)
-    if with_y then rings.keys:advance(ahead) end
   end
 
   -- The state after the chunk, up to its product.
@@ -57,9 +64,19 @@ function module.emit(g)
   end
 
   local function free_keys()
-    k:bar_warp_sync(0xFFFFFFFF) -- all lanes have read the gates
-    rings.keys:release(keys, { lane = lane, cluster = p.multicast })
+    k:bar_warp_sync(0xFFFFFFFF) -- all lanes have read x and the gates
+    rings.keys:release(keys, { lane = lane })
     rings.keys:advance(keys)
+  end
+
+  -- The products of a chunk with the state, and with the state of the tokens before it.
+  local function multiply_state()
+    rings.keys:wait(keys)
+    load(keys.stage, x16, update16)
+    operands.pack(k, p, s16, function(r) return s[r] end)
+    pass_state()
+    multiply.c(y, s16, keys.stage, 0)
+    k:wgmma_wait_group(0)
   end
 
   -- What the tokens of the chunk add to Y.
@@ -68,63 +85,30 @@ function module.emit(g)
     for r = 0, #y - 1 do k:mul(y[r], y[r], scaled(r)) end
     free_keys()
     rings.prepared:wait(prepared)
-    multiply.p(y, x16, prepared.stage, 1)
-  end
-
-  local function finish()
+    multiply.p(y, x16, p.gated == 1 and prepared.stage or prepared.stage * p.gated + at.unit, 1)
+    k:wgmma_wait_group(0)
+    k:bar_warp_sync(0xFFFFFFFF)
     rings.prepared:release(prepared, { lane = lane })
     rings.prepared:advance(prepared)
     local elements_of = {}
     for i = 0, skip and #x16 - 1 or -1 do elements_of[2 * i], elements_of[2 * i + 1] = split(k, x16[i]) end
     operands.pack(k, p, y16, function(r) return skip and k:fma(elements_of[r], skip, y[r]) or y[r] end)
-  end
-
-  -- The products with the state before chunk `number`, and while they run, x of the chunk after it.
-  local function multiply_state(number)
-    multiply.c(y, s16, keys.stage, 0)
-    if number then
-      store(y16)
-      for i = 0, #x16 - 1 do k:mov(x16[i], next16[i]) end
-    end
-    k:wgmma_wait_group(1)
-    k:if_(at.chunks:gt(number and number + 1 or 1), function() load_chunk(next16) end)
-    k:wgmma_wait_group(0)
-  end
-
-  -- A round begins with the products of a chunk and its state complete, and ends with those of the next one.
-  local function chunks()
-    local function pack_state() operands.pack(k, p, s16, function(r) return s[r] end) end
-    load_chunk(x16)
-    pack_state()
-    pass_state()
-    multiply_state()
-    k:loop({ from = 1, to = at.chunks }, function(number)
-      add_own()
-      pack_state()
-      pass_state()
-      k:wgmma_wait_group(1)
-      finish()
-      multiply_state(number)
-    end)
-    add_own()
-    k:wgmma_wait_group(0)
-    finish()
     store(y16)
   end
 
-  local function summarise()
-    k:loop(at.chunks, function()
-      load_chunk(x16)
+  state.load(g, s)
+  k:loop(at.chunks, function()
+    if with_y then
+      multiply_state()
+      add_own()
+    else
+      rings.keys:wait(keys)
+      load(keys.stage, x16, update16)
       pass_state()
       k:wgmma_wait_group(0)
       free_keys()
-    end)
-  end
-
-  state.load(g, s)
-  if p.summary then summarise()
-  elseif p.packed or p.segments > 1 then k:if_(at.chunks:gt(0), chunks)
-  else chunks() end
+    end
+  end)
   state.store(g, s, total)
 end
 

@@ -112,10 +112,10 @@ function ssd:launches(x, dt, A, B, C, y, values)
   end
   local launch = arguments.merged(values, { x = x, dt = dt, A = A, B = B, C = C, y = y, tokens = tokens })
   if p.segments > 1 then launch.summaries, launch.decays = workspace(self, batch, y) end
-  local parts, list = p.value_dim // p.columns, {}
+  local list = {}
   local function add(made, name, count)
     local args = builder_parameters.arguments(self.parameters[name], launch)
-    list[#list + 1] = { made, { grid = { parts, p.heads, batch * count }, args = args } }
+    list[#list + 1] = { made, { grid = { 1, p.heads // p.gated, batch * count }, args = args } }
   end
   if p.segments > 1 then add(self.summary, "summary", p.segments - 1) end
   add(self.kernel, "main", p.segments)
