@@ -72,8 +72,8 @@ function module.make(opts)
   p.matrix = wg.panel { dtype = p.dtype, n = p.chunk } -- as P is stored
   p.lines = { dtype = p.dtype, columns = 64, line_bytes = 128 }
   p.stages, p.p_stages = 3, 2
-  p.gates = { "sum", "source", "scaled", "rest", bytes = 4 * 4 * p.chunk }
-  p.threads, p.registers = 128 * (2 + p.units), { copies = 40, recurrence = 184, preparation = 104 }
+  p.gates = { "sum", "source", "scaled", "rest", "before", bytes = 8 * 4 * p.chunk } -- before: four arrays
+  p.threads, p.registers = 128 * (2 + p.units), { copies = 40, recurrence = 192, preparation = 88 }
   return p
 end
 
