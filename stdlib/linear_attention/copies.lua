@@ -30,7 +30,8 @@ function module.emit(g, ring, operands, read)
       for _, panel in ipairs(one.tile.tma_box.panels) do
         local column = panel.k == 0 and one.column or one.column + panel.k
         local where = place(column, { head = one.head, batch = at.batch }, row)
-        k["cp_async_bulk_tensor_" .. #where .. "d"](k, stage + one.tile:offset(panel.mn, panel.k), one.map, where, barrier)
+        local to = stage + one.tile:offset(panel.mn, panel.k)
+        k["cp_async_bulk_tensor_" .. #where .. "d"](k, to, one.map, where, barrier)
       end
     end
     ring:advance(cursor)

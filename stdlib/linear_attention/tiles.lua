@@ -1,13 +1,13 @@
--- What a CTA of linear attention computes: a part of a head's columns of V, of a sequence or of one of its segments.
+-- What a CTA of linear attention computes: heads of a sequence or of one of its segments.
 
 local tensors = require "wgrun.attention.tensors"
 local division = require "wgrun.builder.division"
 
 local module = {}
 
---- Completes the place `at` of a CTA, which has column, the first one of V, and head. It gets batch, qk_head; start, the
---- first token in the tensors; tokens, their number up to the end of the sequence; chunks. Of a sequence in segments
---- also segment, and slot, the number of the segment among all.
+--- Completes the place `at` of a CTA, which has its head. It gets batch, qk_head; start, the first token in the
+--- tensors; tokens, their number up to the end of the sequence; chunks. Of a sequence in segments also segment, and
+--- slot, the number of the segment among all.
 function module.complete(g, at)
   local k, p = g.k, g.p
   local z = k:special "ctaid.z"

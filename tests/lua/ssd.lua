@@ -134,3 +134,28 @@ run("packed, in segments", with { heads = 2, packed = true, segments = 3, initia
 run("more segments than chunks", { segments = 5 }, { 130 })
 run("what is forgotten at once", { final_state = true }, { 150 }, 1000)
 run("what is never forgotten", { final_state = true }, { 150 }, 0)
+
+-- Three heads of a group: a CTA has one of them.
+run("an odd number of heads", with { heads = 3, initial_state = true }, { 100 })
+
+check.refuses("wg.ssd: 6 heads cannot share 4 groups of B and C: groups must divide heads", function() wg.ssd { heads = 6, groups = 4 } end)
+check.refuses("wg.ssd: groups is 3, must be an integer from 1 to 2", function() wg.ssd { heads = 2, groups = 3 } end)
+check.refuses("wg.ssd: unknown headdim `96` (legal: 64, 128)", function() wg.ssd { headdim = 96 } end)
+check.refuses("wg.ssd: unknown dtype `f32`...", function() wg.ssd { dtype = "f32" } end)
+local limits = "wg.ssd: dt_limit must be two numbers, the smallest dt and the largest one, from 0 on: { 0, math.huge }"
+check.refuses(limits, function() wg.ssd { dt_limit = { 1, 0.5 } } end)
+check.refuses(limits, function() wg.ssd { dt_limit = { -1, 1 } } end)
+check.refuses("wg.ssd: problem[1] is 0, must be an integer from 1 to 1073741823", function() wg.ssd { problem = { 0 } } end)
+local made = wg.ssd { heads = 2 }
+local function zeros(...) return wg.zeros("bf16", { ... }) end
+local x, B, dt, A = zeros(1, 8, 2, 64), zeros(1, 8, 1, 128), wg.zeros("f32", { 1, 8, 2 }), wg.zeros("f32", { 2 })
+check.refuses("ssd: x must have 4 dimensions (batch x tokens x heads x headdim), not 8 x 128", function() made:run(zeros(8, 128), dt, A, B, B, x) end)
+check.refuses("ssd: B must be 1 x 8 x 1 x 128, not 1 x 9 x 1 x 128", function() made:run(x, dt, A, zeros(1, 9, 1, 128), B, x) end)
+check.refuses("ssd: dt must be 1 x 8 x 2, not 1 x 8 x 3", function() made:run(x, wg.zeros("f32", { 1, 8, 3 }), A, B, B, x) end)
+check.refuses("ssd: A must be 2, not 3", function() made:run(x, dt, wg.zeros("f32", { 3 }), B, B, x) end)
+check.refuses("ssd: `D` is given, but wg.ssd was made without `D`", function() made:run(x, dt, A, B, B, x, { D = A }) end)
+check.refuses("ssd: `dt_bias` is missing", function() wg.ssd { heads = 2, dt_bias = true }:run(x, dt, A, B, B, x) end)
+check.refuses("ssd: `final_state` is given, but wg.ssd was made without `final_state`", function() made:run(x, dt, A, B, B, x, { final_state = dt }) end)
+local none, no_groups, no_dt = zeros(1, 0, 2, 64), zeros(1, 0, 1, 128), wg.zeros("f32", { 1, 0, 2 })
+check.refuses("ssd: x has no tokens, so there is nothing to compute", function() made:run(none, no_dt, A, no_groups, no_groups, none) end)
+check.refuses("ssd: with `segments` there are two launches: ssd:launches", function() wg.ssd { heads = 2, segments = 2 }:launch(x, dt, A, B, B, x) end)

@@ -1,5 +1,5 @@
--- The gates of a chunk, by one warp: what the others need of dt and A, for each head of the CTA in arrays of 64 words in
--- shared memory. A lane has two tokens next to each other. Tokens beyond the end of the sequence have dt = 0: they
+-- The gates of a chunk, by one warp: what the others need of dt and A, for each head of the CTA in arrays of 64 words
+-- in shared memory. A lane has two tokens next to each other. Tokens beyond the end of the sequence have dt = 0: they
 -- change nothing.
 
 local gates = require "wgrun.linear_attention.gates"

@@ -7,8 +7,8 @@
 -- A CTA has one or two units, each 64 columns of x, of y and of the state of a head: two heads that share B and C, or
 -- the halves of a head of 128. A warpgroup for each unit passes over the chunks with the state in its registers
 -- (recurrence.lua); another makes P of the chunks ahead of them (preparation.lua), of C B^T that both heads have; in
--- the first one, a thread copies B, C and x, a warp makes sums and exponentials of A dt (gates.lua), and a warp for each
--- unit stores y (linear_attention/results.lua).
+-- the first one, a thread copies B, C and x, a warp makes sums and exponentials of A dt (gates.lua), and a warp for
+-- each unit stores y (linear_attention/results.lua).
 
 local wg = require "wgrun"
 local parameters = require "wgrun.builder.parameters"

@@ -20,7 +20,8 @@ local function segments_for(p, problem)
     local each = (chunks + segments - 1) // segments
     local cycles = rounds(ctas * segments) * each * chunk_cycles
     if segments > 1 then
-      cycles = cycles + launch_cycles + (segments - 1) * add_cycles + rounds(ctas * (segments - 1)) * each * summary_cycles
+      local sums = rounds(ctas * (segments - 1)) * each * summary_cycles
+      cycles = cycles + sums + launch_cycles + (segments - 1) * add_cycles
     end
     if cycles < least then best, least = segments, cycles end
   end

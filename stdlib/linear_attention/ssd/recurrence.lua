@@ -1,5 +1,5 @@
--- A warpgroup of wg.ssd's kernel that has a state: S^T, 64 columns of x by dstate, in its accumulators. All its products
--- are transposed, so that the state and x are operands A in registers:
+-- A warpgroup of wg.ssd's kernel that has a state: S^T, 64 columns of x by dstate, in its accumulators. All its
+-- products are transposed, so that the state and x are operands A in registers:
 --
 --   S^T += (x rest)^T B,  Y^T = S^T C^T,  Y^T = Y^T diag(exp G) + x^T P^T
 --

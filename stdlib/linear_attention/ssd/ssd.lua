@@ -35,11 +35,12 @@ local ssd = classes.new "ssd"
 --- @option dt_dtype "f32"|"bf16"|"f16" = "f32"  the type of dt
 --- @option dt_bias boolean = false  launches give `dt_bias`, which is added to dt
 --- @option dt_softplus boolean = false  log(1 + exp dt) takes the place of dt, after `dt_bias`
---- @option dt_limit table?  { smallest, largest }: dt is cut off there, after `dt_softplus`. By default at 0 and not above
+--- @option dt_limit table?  { smallest, largest }: dt is cut off there, after `dt_softplus`. By default at 0, and not
+---   above
 --- @option D boolean = false  launches give `D`: D x is added to y
---- @option packed boolean = false  sequences of any lengths one after another: x and y are total x heads x headdim, and
----   so on, and each launch gives `starts`. Chunks reach across the ends of sequences: a NaN or an infinity may get from
----   a sequence into the one before it
+--- @option packed boolean = false  sequences of any lengths one after another: x and y are total x heads x headdim, B
+---   and C total x groups x dstate, dt total x heads, and each launch gives `starts`. Chunks reach across the ends of
+---   sequences: a NaN or an infinity may get from a sequence into the one before it
 --- @option initial_state boolean = false  launches give the states before the first tokens
 --- @option final_state boolean = false  launches get the states after the last tokens
 --- @option problem table?  { tokens, batch }: the tokens of a sequence, and the number of sequences where it is not 1,

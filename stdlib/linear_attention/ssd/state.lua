@@ -1,6 +1,6 @@
--- The state of a unit before its first chunk and after its last one. Of a sequence in segments, a first kernel sums each
--- segment but the last up: what its tokens make of the state 0, and their decay. The main kernel goes over those of
--- the segments before its own.
+-- The state of a unit before its first chunk and after its last one. Of a sequence in segments, a first kernel sums
+-- each segment but the last up: what its tokens make of the state 0, and their decay. The main kernel goes over those
+-- of the segments before its own.
 
 local state = require "wgrun.linear_attention.state"
 
