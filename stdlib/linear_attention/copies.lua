@@ -1,4 +1,4 @@
--- The copies of chunks by TMA: the role of a thread.
+-- The copies of chunks by TMA, by one thread.
 
 local tensors = require "wgrun.attention.tensors"
 
@@ -15,14 +15,13 @@ function module.operand(k, tile, map, to, head, more)
   }
 end
 
---- Copies these operands of each chunk to the stages of a ring. read: the operands are read by threads, which need not
---- wait for a fence.
-function module.emit(g, ring, operands, read)
+--- Returns copy(cursor, chunk): copies these operands of a chunk to a stage of a ring, which is free. read: the
+--- operands are read by threads, which need not wait for a fence.
+function module.copier(g, ring, operands, read)
   local k, p, at = g.k, g.p, g.at
-  local place, cursor, bytes = tensors.place(p), ring:cursor(), 0
+  local place, bytes = tensors.place(p), 0
   for _, one in ipairs(operands) do bytes = bytes + one.tile.bytes end
-  k:loop(at.chunks, function(chunk)
-    ring:acquire(cursor)
+  return function(cursor, chunk)
     if read then k:fence_proxy_async { space = "shared::cta" } end
     local barrier, row = ring:expect(cursor, bytes), at.start + (chunk << 6)
     for _, one in ipairs(operands) do
@@ -34,6 +33,15 @@ function module.emit(g, ring, operands, read)
         k["cp_async_bulk_tensor_" .. #where .. "d"](k, to, one.map, where, barrier)
       end
     end
+  end
+end
+
+--- Copies the operands of each chunk, one after the other: the role of a thread.
+function module.emit(g, ring, operands, read)
+  local copy, cursor = module.copier(g, ring, operands, read), ring:cursor()
+  g.k:loop(g.at.chunks, function(chunk)
+    ring:acquire(cursor)
+    copy(cursor, chunk)
     ring:advance(cursor)
   end)
 end

@@ -14,19 +14,15 @@ function module.places(k, p, buffer)
   return offsets, function(stage) return k:address(buffer, stage * p.gates.bytes) end
 end
 
---- The inclusive sums over the lanes of each f32 register of a list, side by side: a shuffle takes long.
-function module.prefix_sums(k, values, lane)
-  local sums = {}
-  for n, value in ipairs(values) do sums[n] = k:mov(value, { type = "f32" }) end
+--- The inclusive sums over the lanes, f32.
+function module.prefix_sums(k, value, lane)
+  local sum = k:mov(value, { type = "f32" })
   for i = 0, 4 do
-    local others = {}
-    for n, sum in ipairs(sums) do
-      others[n] = k:reg "f32"
-      k:shfl_sync_up_b32(others[n], sum, 1 << i, 0)
-    end
-    for n, sum in ipairs(sums) do k:add(sum, sum, others[n], { guard = lane:ge(1 << i) }) end
+    local other = k:reg "f32"
+    k:shfl_sync_up_b32(other, sum, 1 << i, 0)
+    k:add(sum, sum, other, { guard = lane:ge(1 << i) })
   end
-  return sums
+  return sum
 end
 
 -- Loads g and beta of the lane's two tokens of a chunk to the registers, in units of log2.
@@ -60,7 +56,7 @@ function module.emit(g)
     local both = k:fma(next_gates.g[1], log2_e, first)
     for i = 0, 1 do k:mov(beta[i], next_gates.beta[i]) end
     load(chunk + 1, next_gates)
-    local last = module.prefix_sums(k, { both }, lane)[1]
+    local last = module.prefix_sums(k, both, lane)
     local sums, total = { [0] = last - both + first, last }, k:reg "f32"
     k:shfl_sync_idx_b32(total, last, 31, 31)
     ring:acquire(cursor)

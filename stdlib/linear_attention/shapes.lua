@@ -17,8 +17,8 @@ function module.expect(name, tensor_name, tensor, want)
 end
 
 --- The number of sequences, and of tokens: of each sequence, or of all packed ones. Raises where shapes do not fit.
---- name: of the function, without wg; rows: lists { tensor's name, tensor, extents of a token's elements }, of which the
---- first one says how many tokens there are, with the names of their extents in messages, `extents`; values: the
+--- name: of the function, without wg; rows: lists { tensor's name, tensor, extents of a token's elements }, the first
+--- one of which says how many tokens there are, with the names of their extents in messages, `extents`; values: the
 --- options of a launch.
 function module.check(name, p, rows, values)
   for _, row in ipairs(rows) do

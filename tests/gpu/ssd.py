@@ -2,6 +2,7 @@
 WGRUN_LIBRARY and PYTHONPATH say where things are. For each row all are replayed in turn from CUDA graphs, and y and the final states of
 some heads are compared with binary64. Ends with 77 where there is no PyTorch or no Hopper GPU, with 1 where a result is wrong."""
 
+import functools
 import math
 import statistics
 import sys
@@ -25,19 +26,15 @@ HEADDIM, DSTATE, LAUNCHES = 64, 128, 4  # of a graph
 
 
 def rows():
-    """batch, tokens, heads, groups, segments (None: chosen by the plan), lengths of packed sequences."""
-    for tokens in (8192, 65536):
-        yield 1, tokens, 80, 1, None, None
-        yield 1, tokens, 128, 8, None, None
-        yield 1, tokens, 16, 1, None, None
-    for batch, tokens in ((4, 4096), (16, 1024)):
-        yield batch, tokens, 80, 1, None, None
-        yield batch, tokens, 128, 8, None, None
-        yield batch, tokens, 16, 1, None, None
-    for segments in (1, 4, 6, 12):
-        yield 1, 8192, 16, 1, segments, None
-    yield 1, 8192, 80, 1, 3, None
-    yield 1, 8192, 80, 1, 1, [1000, 24, 1, 3071, 4096]
+    """batch, tokens, heads, groups, options (None: what the plan chooses for the problem), lengths of packed sequences."""
+    for batch, tokens in ((1, 8192), (1, 65536), (4, 4096), (16, 1024)):
+        for heads, groups in ((80, 1), (128, 8), (16, 1)):  # Mamba-2 2.7B, 8B, and an eighth of the latter
+            yield batch, tokens, heads, groups, None, None
+    for options in ("segments = 1", "segments = 4", "segments = 8", "pairs = true, segments = 16"):
+        yield 1, 8192, 16, 1, options, None
+    yield 1, 8192, 80, 1, "pairs = true, segments = 3", None
+    for options in ("segments = 1", "pairs = true, segments = 2"):
+        yield 1, 8192, 80, 1, options, [1000, 24, 1, 3071, 4096]
 
 
 def inputs(batch, tokens, heads, groups):
@@ -74,17 +71,21 @@ def error(got, want):
     return ((got.double() - want).square().mean() / want.square().mean()).sqrt().item()
 
 
-def ours_of(x, dt, a, b, c, y, values, segments, packed):
-    batch, tokens, heads = (1, *x.shape[:2]) if packed else x.shape[:3]
-    chosen = f"segments = {segments}" if segments else f"problem = {{ {tokens}, {batch} }}"
-    script = wgrun.loads(f"""local wg = require "wgrun"
-        local ssd = wg.ssd {{ heads = {heads}, groups = {b.shape[-2]}, dt_dtype = "bf16", dt_bias = true, dt_softplus = true, D = true,
-                              final_state = true, packed = {str(packed).lower()}, {chosen} }}
+@functools.cache
+def script_of(heads, groups, packed, options):
+    return wgrun.loads(f"""local wg = require "wgrun"
+        local ssd = wg.ssd {{ heads = {heads}, groups = {groups}, dt_dtype = "bf16", dt_bias = true, dt_softplus = true, D = true,
+                              final_state = true, packed = {str(packed).lower()}, {options} }}
         local function step(number, kernel)
           return {{ kernel = kernel, launch = function(_, ...) return ssd:launches(...)[number][2] end }}
         end
         if ssd.plan.segments == 1 then return {{ step(1, ssd.kernel) }} end
         return {{ step(1, ssd.summary), step(2, ssd.kernel) }}""")
+
+
+def ours_of(x, dt, a, b, c, y, values, options, packed):
+    batch, tokens, heads = (1, *x.shape[:2]) if packed else x.shape[:3]
+    script = script_of(heads, b.shape[-2], packed, options or f"problem = {{ {tokens}, {batch} }}")
 
     def run():
         for step in range(len(script)):
@@ -92,7 +93,7 @@ def ours_of(x, dt, a, b, c, y, values, segments, packed):
     return run
 
 
-def measure(batch, tokens, heads, groups, segments, lengths):
+def measure(batch, tokens, heads, groups, options, lengths):
     x, dt, a, b, c, skip, bias = inputs(batch, tokens, heads, groups)
     step = torch.nn.functional.softplus(dt.float() + bias)
     y = torch.full_like(x, math.nan)
@@ -106,7 +107,7 @@ def measure(batch, tokens, heads, groups, segments, lengths):
         values["starts"] = torch.tensor(starts, dtype=torch.int32, device="cuda")
     bodies, results = [], []
 
-    bodies.append(ours_of(*((t[0] if lengths else t) if t is not a else t for t in (x, dt, a, b, c, y)), values, segments, bool(lengths)))
+    bodies.append(ours_of(*((t[0] if lengths else t) if t is not a else t for t in (x, dt, a, b, c, y)), values, options, bool(lengths)))
     results.append(lambda: (y, state))
     held = {}
     if mamba_chunk_scan_combined:
@@ -155,13 +156,13 @@ def measure(batch, tokens, heads, groups, segments, lengths):
 
 names = ["wgrun", *(["mamba-ssm"] if mamba_chunk_scan_combined else []), *(["simple_gla"] if chunk_simple_gla else [])]
 print(f"{device()}, {ROUNDS} rounds")
-print("batch tokens heads groups segments   " + "   ".join(f"{name} us, error of y and S" for name in names))
+print("batch tokens heads groups   " + "   ".join(f"{name} us, error of y and S" for name in names))
 wrong = False
 for number, row in enumerate(rows()):
     if WANTED and str(number) not in WANTED:
         continue
     medians, errors = measure(*row)
     wrong = wrong or not max(errors[0]) <= 0.02
-    print("%5d %6d %5d %6d %8s" % row[:5], "".join("   %9.1f  %.5f %.5f" % (m, *e) for m, e in zip(medians, errors)),
-          "  packed" if row[5] else "", flush=True)
+    print("%5d %6d %5d %6d" % row[:4], "".join("   %9.1f  %.5f %.5f" % (m, *e) for m, e in zip(medians, errors)),
+          "  ", row[4] or "", "packed" if row[5] else "", flush=True)
 sys.exit(1 if wrong else 0)

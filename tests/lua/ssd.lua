@@ -123,20 +123,34 @@ run("one token", {}, { 1 })
 run("one chunk", { final_state = true }, { 64 })
 run("a token more", { final_state = true, dtype = "f16" }, { 65 })
 run("many chunks", with { heads = 2, initial_state = true }, { 711 })
-run("sequences", with { heads = 4, groups = 2, initial_state = true, dt_dtype = "bf16" }, { 150, 150 })
+run("many chunks, two heads of a CTA", with { heads = 2, pairs = true, initial_state = true }, { 711 })
+run("sequences", with { heads = 4, groups = 2, pairs = true, initial_state = true, dt_dtype = "bf16" }, { 150, 150 })
 run("dt as f16, smaller states", with { dt_dtype = "f16", dtype = "f16", dstate = 64 }, { 200 })
 run("wide heads", with { headdim = 128, initial_state = true }, { 200 })
 run("limits of dt", { heads = 2, groups = 2, dt_limit = { 0.01, 0.2 }, final_state = true }, { 140 })
 run("packed", with { heads = 2, packed = true, initial_state = true }, { 70, 0, 1, 128, 63 })
-run("segments", with { heads = 2, segments = 4, initial_state = true }, { 711 })
+run("packed pairs", with { heads = 2, pairs = true, packed = true, dtype = "f16" }, { 0, 129, 2, 64 })
+run("segments", with { heads = 2, pairs = true, segments = 4, initial_state = true }, { 711 })
 run("two segments, two sequences, wide", with { segments = 2, headdim = 128, dstate = 64, dtype = "f16" }, { 150, 150 })
-run("packed, in segments", with { heads = 2, packed = true, segments = 3, initial_state = true }, { 70, 0, 1, 400 })
+run("packed, in segments", with { heads = 2, pairs = true, packed = true, segments = 3, initial_state = true }, { 70, 0, 1, 400 })
 run("more segments than chunks", { segments = 5 }, { 130 })
 run("what is forgotten at once", { final_state = true }, { 150 }, 1000)
 run("what is never forgotten", { final_state = true }, { 150 }, 0)
 
--- Three heads of a group: a CTA has one of them.
 run("an odd number of heads", with { heads = 3, initial_state = true }, { 100 })
+
+-- What the plan chooses: one head a CTA and no segments where heads fill the SMs, segments where they do not.
+local function chosen(opts)
+  local plan = wg.ssd(opts).plan
+  return { plan.gated, plan.segments > 1 }
+end
+check.equal(chosen { heads = 128, groups = 8, problem = { 8192 } }, { 1, false })
+check.equal(chosen { heads = 16, problem = { 8192 } }, { 1, true })
+check.equal(chosen { heads = 80, pairs = true, problem = { 65536 } }, { 2, true })
+check.equal(chosen { heads = 3, problem = { 100, 1000 } }, { 1, false })
+local pairs_refused = "wg.ssd: pairs require headdim = 64, and an even number of heads in each group"
+check.refuses(pairs_refused, function() wg.ssd { heads = 3, pairs = true } end)
+check.refuses(pairs_refused, function() wg.ssd { heads = 2, headdim = 128, pairs = true } end)
 
 check.refuses("wg.ssd: 6 heads cannot share 4 groups of B and C: groups must divide heads", function() wg.ssd { heads = 6, groups = 4 } end)
 check.refuses("wg.ssd: groups is 3, must be an integer from 1 to 2", function() wg.ssd { heads = 2, groups = 3 } end)

@@ -1,5 +1,5 @@
--- The gates of a chunk, by one warp: what the others need of dt and A, for each head of the CTA in arrays of 64 words
--- in shared memory. A lane has two tokens next to each other. Tokens beyond the end of the sequence have dt = 0: they
+-- The gates of a chunk, by a warp for each head of the CTA: what the others need of dt and A, in arrays of 64 words in
+-- shared memory. A lane has two tokens next to each other. Tokens beyond the end of the sequence have dt = 0: they
 -- change nothing.
 
 local gates = require "wgrun.linear_attention.gates"
@@ -49,57 +49,25 @@ local function step_of(g, head)
   end
 end
 
--- The heads of the CTA, each with the two tokens of the lane: their steps, and dt of the next chunk.
-local function heads_of(g, lane)
-  local k, p, heads = g.k, g.p, {}
-  for h = 1, p.gated do
-    local head = g.at.head + (h - 1)
-    local next_dt = k:regs(p.dt_dtype == "f32" and "f32" or "b16", 2)
-    for i = 0, 1 do k:mov(next_dt[i], 0) end
-    heads[h] = {
-      rate = k:ld_global_f32(k:element(g.sizes.A, head)) * log2_e, step = step_of(g, head), next_dt = next_dt,
-      load = loader(g, lane, head),
-    }
-  end
-  return heads
-end
-
--- The steps of a chunk, and the sums of A dt: dt, rest, sums and total of each head in `heads`.
-local function sum_up(g, heads, lane, chunk)
-  local k, token, both = g.k, (chunk << 6) + (lane << 1), {}
-  for h, of in ipairs(heads) do
-    of.dt = {}
-    for i = 0, 1 do of.dt[i] = of.step(of.next_dt[i], (token + i):lt(g.at.tokens)) end
-    of.load(chunk + 1, of.next_dt)
-    of.first = of.dt[0] * of.rate
-    both[h] = k:fma(of.dt[1], of.rate, of.first)
-  end
-  local last = gates.prefix_sums(k, both, lane)
-  for h, of in ipairs(heads) do
-    of.sums, of.total = { [0] = last[h] - both[h] + of.first, last[h] }, k:reg "f32"
-    k:shfl_sync_idx_b32(of.total, last[h], 31, 31)
-  end
-end
-
--- Stores the arrays of a chunk of a head, from the address on. With G the sum of A dt within the chunk: sum, G in units
--- of log2; source, the same less the logarithm of dt; scaled, exp G; rest, dt exp(G_63 - G) as two numbers of 16 bits,
--- whose sum it is: a word of those of two tokens, and a word of what they lack; before, for each 16 rows of P what the
--- tokens before them weigh in the first of the rows.
-local function store_head(g, of, lane, to)
+-- Stores the arrays of a chunk from the address on. dt and sums are of the lane's tokens, total of the last one. With G
+-- the sum of A dt within the chunk: sum, G in units of log2; source, the same less the logarithm of dt; scaled, exp G;
+-- rest, dt exp(G_63 - G) as two numbers of 16 bits, whose sum it is: a word of those of two tokens, and a word of what
+-- they lack; before, for each 16 rows of P what the tokens before them weigh in the first of the rows.
+local function store_arrays(g, lane, to, dt, sums, total)
   local k, p, offsets = g.k, g.p, gates.places(g.k, g.p, g.buffers.gates)
   local convert, split = elements.to_output[p.dtype], elements.from_output[p.dtype]
   local function store(name, x, y, offset)
     k:st_shared_v2_b32(to, { x, y }, { offset = offsets[name] + (offset or 0) })
   end
-  local rest, sums = {}, of.sums
-  for i = 0, 1 do rest[i] = of.dt[i] * k:ex2_approx_ftz(of.total - sums[i]) end
+  local rest = {}
+  for i = 0, 1 do rest[i] = dt[i] * k:ex2_approx_ftz(total - sums[i]) end
   local high = convert(k, rest[0], rest[1])
   local of_first, of_second = split(k, high)
   store("sum", sums[0], sums[1])
   store("scaled", k:ex2_approx_ftz(sums[0]), k:ex2_approx_ftz(sums[1]))
   store("rest", high, convert(k, rest[0] - of_first, rest[1] - of_second))
   if p.summary then return end
-  local source = { [0] = sums[0] - k:lg2_approx_ftz(of.dt[0]), sums[1] - k:lg2_approx_ftz(of.dt[1]) }
+  local source = { [0] = sums[0] - k:lg2_approx_ftz(dt[0]), sums[1] - k:lg2_approx_ftz(dt[1]) }
   store("source", source[0], source[1])
   for rows = 0, 3 do
     local first, before = k:reg "f32", lane:lt(8 * rows)
@@ -109,17 +77,29 @@ local function store_head(g, of, lane, to)
   end
 end
 
---- The role of the warp.
-function module.emit(g)
-  local k, p, ring = g.k, g.p, g.rings.keys
+--- The role of the warp of a head: `number`, a register, among those of the CTA. each(cursor, chunk) is called where
+--- the stage of a chunk is free, if it is given.
+function module.emit(g, number, each)
+  local k, p, ring, head = g.k, g.p, g.rings.keys, g.at.head + number
   local lane, cursor = k:special "tid.x" & 31, ring:cursor()
-  local heads = heads_of(g, lane)
-  for _, of in ipairs(heads) do of.load(k:mov(0, { type = "u32" }), of.next_dt) end
+  local load, step = loader(g, lane, head), step_of(g, head)
+  local rate = k:ld_global_f32(k:element(g.sizes.A, head)) * log2_e
+  local next_dt = k:regs(p.dt_dtype == "f32" and "f32" or "b16", 2)
+  for i = 0, 1 do k:mov(next_dt[i], 0) end
+  load(k:mov(0, { type = "u32" }), next_dt)
   k:loop(g.at.chunks, function(chunk)
-    sum_up(g, heads, lane, chunk)
     ring:acquire(cursor)
-    local stage = k:address(g.buffers.gates, cursor.stage * (p.gated * p.gates.bytes)) + (lane << 3)
-    for h, of in ipairs(heads) do store_head(g, of, lane, stage + (h - 1) * p.gates.bytes) end
+    if each then each(cursor, chunk) end
+    local dt, token = {}, (chunk << 6) + (lane << 1)
+    for i = 0, 1 do dt[i] = step(next_dt[i], (token + i):lt(g.at.tokens)) end
+    load(chunk + 1, next_dt)
+    local first = dt[0] * rate
+    local both = k:fma(dt[1], rate, first)
+    local last = gates.prefix_sums(k, both, lane)
+    local sums, total = { [0] = last - both + first, last }, k:reg "f32"
+    k:shfl_sync_idx_b32(total, last, 31, 31)
+    local to = k:address(g.buffers.gates, (cursor.stage * p.gated + number) * p.gates.bytes) + (lane << 3)
+    store_arrays(g, lane, to, dt, sums, total)
     k:bar_warp_sync(0xFFFFFFFF)
     k:mbarrier_arrive(ring:full_barrier(cursor), { guard = lane:eq(0) })
     ring:advance(cursor)

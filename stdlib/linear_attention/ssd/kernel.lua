@@ -7,8 +7,8 @@
 -- A CTA has one or two units, each 64 columns of x, of y and of the state of a head: two heads that share B and C, or
 -- the halves of a head of 128. A warpgroup for each unit passes over the chunks with the state in its registers
 -- (recurrence.lua); another makes P of the chunks ahead of them (preparation.lua), of C B^T that both heads have; in
--- the first one, a thread copies B, C and x, a warp makes sums and exponentials of A dt (gates.lua), and a warp for
--- each unit stores y (linear_attention/results.lua).
+-- the first one, a thread copies B, C and x, a warp for each head makes sums and exponentials of A dt (gates.lua), and
+-- one for each unit stores y (linear_attention/results.lua).
 
 local wg = require "wgrun"
 local parameters = require "wgrun.builder.parameters"
@@ -29,9 +29,9 @@ local function stages_of(k, p)
     v = shared("x", p.v, p.stages * p.units),
     gates = k:shared { bytes = p.stages * p.gated * p.gates.bytes, align = 16, name = "gates" },
   }, {
-    -- B, C, x and the gates, from a thread and a warp; read by the preparing warpgroup and by those with a state
+    -- B, C and x, and gates of a warp for each head; read by the preparing warpgroup and by those with a state
     keys = k:pipeline {
-      stages = p.stages, producers = 2, arrivals = 4 * (p.units + (p.summary and 0 or 1)), name = "keys",
+      stages = p.stages, producers = 1 + p.gated, arrivals = 4 * (p.units + (p.summary and 0 or 1)), name = "keys",
     },
   }
   if not p.summary then
@@ -43,8 +43,8 @@ local function stages_of(k, p)
   return buffers, rings
 end
 
--- Copies B, C and x, which is read by threads.
-local function copy(g)
+-- B, C and x, as they are copied.
+local function operands(g)
   local k, p, at, buffers = g.k, g.p, g.at, g.buffers
   local list = { copies.operand(k, p.k, g.maps.K, k:address(buffers.k), at.qk_head) }
   if not p.summary then list[2] = copies.operand(k, p.k, g.maps.Q, k:address(buffers.q), at.qk_head) end
@@ -54,7 +54,7 @@ local function copy(g)
       column = k:mov((unit - second) * p.columns, { type = "u32" }), stride = p.units * p.v.bytes,
     })
   end
-  copies.emit(g, g.rings.keys, list, true)
+  return list
 end
 
 -- What the roles of a unit, a register, have in place of `g`.
@@ -65,15 +65,22 @@ local function of_unit(g, unit)
   return setmetatable({ at = setmetatable(place, { __index = at }) }, { __index = g })
 end
 
--- The roles of the first warpgroup.
+-- The roles of the first warpgroup: the last warps store y, those before them have gates; a thread of the first one
+-- copies, which is one of the latter where a CTA has two heads.
 local function serve(g)
-  local k, p, thread = g.k, g.p, g.k:special "tid.x"
-  local warp = k:shfl_sync_idx_b32(thread >> 5, 0, 31)
+  local k, p = g.k, g.p
+  local warp = k:shfl_sync_idx_b32(k:special "tid.x" >> 5, 0, 31)
   if not p.summary then k:setmaxnreg_dec(p.registers.copies) end
-  k:if_(thread:eq(0), function() copy(g) end)
-  k:if_(warp:eq(1), function() gates.emit(g) end)
-  if p.summary then return end
-  k:if_(warp:ge(2) & warp:lt(2 + p.units), function() results.emit(of_unit(g, warp - 2)) end)
+  local outputs, leader = 4 - p.units, k:special "tid.x":eq(0)
+  local first = outputs - p.gated
+  k:if_(warp:ge(first) & warp:lt(outputs), function()
+    local copy = first == 0 and copies.copier(g, g.rings.keys, operands(g), true)
+    gates.emit(g, warp - first, copy and function(cursor, chunk)
+      k:if_(leader, function() copy(cursor, chunk) end)
+    end)
+  end)
+  if first > 0 then k:if_(leader, function() copies.emit(g, g.rings.keys, operands(g), true) end) end
+  if not p.summary then k:if_(warp:ge(outputs), function() results.emit(of_unit(g, warp - outputs)) end) end
 end
 
 --- The kernel of a plan (of plan.make), with these parameters; its CTAs are one or two heads, and sequence or segment.

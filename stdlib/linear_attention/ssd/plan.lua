@@ -7,25 +7,34 @@ local native = require "wgrun.native"
 
 local module = {}
 
--- How many segments take the least time, where the numbers of tokens and sequences are known. By a model in cycles
--- (docs/experiments/ssd.md): a CTA takes so many for a chunk, those of the kernel that sums up fewer; that kernel, and
--- each segment whose state is added up, take as long as some chunks.
-local chunk_cycles, summary_cycles, launch_cycles, add_cycles = 2000, 800, 8000, 800
+-- How many cycles a CTA takes for a chunk, of one head or of two, and that of a summary; and how many the launch of the
+-- summaries' kernel takes, and a segment whose state is added up (docs/experiments/ssd.md).
+local cycles = { chunk = { 1300, 2200 }, summary = { 600, 800 }, launch = 8000, add = 800 }
 
-local function segments_for(p, problem)
-  local tokens, batch = problem[1], problem[2] or 1
-  local ctas, chunks, best, least = p.heads // p.gated * batch, (tokens + p.chunk - 1) // p.chunk, 1, math.huge
-  local function rounds(count) return (count + roofline.sms() - 1) // roofline.sms() end
-  for segments = 1, math.min(64, chunks) do
-    local each = (chunks + segments - 1) // segments
-    local cycles = rounds(ctas * segments) * each * chunk_cycles
-    if segments > 1 then
-      local sums = rounds(ctas * (segments - 1)) * each * summary_cycles
-      cycles = cycles + sums + launch_cycles + (segments - 1) * add_cycles
-    end
-    if cycles < least then best, least = segments, cycles end
+-- How a CTA has its heads, and how many segments there are: what is given, or what takes the least time, where the
+-- numbers of tokens and sequences are known.
+local function divide(p, opts)
+  local pairs_allowed, problem = p.value_dim == p.columns and p.heads // p.qk_heads % 2 == 0, opts.problem
+  if opts.pairs and not pairs_allowed then
+    native.fail "wg.ssd: pairs require headdim = 64, and an even number of heads in each group"
   end
-  return best
+  local chunks = problem and (problem[1] + p.chunk - 1) // p.chunk or 1
+  local function rounds(ctas) return (ctas + roofline.sms() - 1) // roofline.sms() end
+  local function time(heads, segments)
+    local ctas, each = p.heads // heads * (problem and problem[2] or 1), (chunks + segments - 1) // segments
+    local sum = rounds(ctas * segments) * each * cycles.chunk[heads]
+    if segments == 1 then return sum end
+    return sum + rounds(ctas * (segments - 1)) * each * cycles.summary[heads] + cycles.launch + segments * cycles.add
+  end
+  local best, least = { 1, 1 }, math.huge
+  for heads = opts.pairs and 2 or 1, pairs_allowed and opts.pairs ~= false and 2 or 1 do
+    for segments = opts.segments or 1, opts.segments or problem and math.min(64, chunks) or 1 do
+      local needed = time(heads, segments)
+      if needed < least then best, least = { heads, segments }, needed end
+    end
+  end
+  p.gated, p.segments = best[1], best[2] -- heads, which have gates and P
+  p.units = p.gated * (p.value_dim // p.columns)
 end
 
 -- The smallest and the largest dt.
@@ -57,11 +66,7 @@ function module.make(opts)
   for i = 1, opts.problem and (opts.problem[2] == nil and 1 or 2) or 0 do
     arguments.whole(("wg.ssd: problem[%d]"):format(i), opts.problem[i], 1, 0x3FFFFFFF)
   end
-  -- A CTA has one or two units, of 64 columns of a head each: both halves of a wide head, or two heads of a group.
-  local wide = p.value_dim > p.columns
-  p.units = (wide or p.heads // p.qk_heads % 2 == 0) and 2 or 1
-  p.gated = wide and 1 or p.units -- heads, which have gates and P
-  p.segments = opts.segments or opts.problem and segments_for(p, opts.problem) or 1
+  divide(p, opts)
   local function tile(mn, columns, major, order)
     return wg.tile { dtype = p.dtype, mn = mn, k = columns, major = major, order = order, swizzle = "128B" }
   end
@@ -74,7 +79,7 @@ function module.make(opts)
   p.lines = { dtype = p.dtype, columns = 64, line_bytes = 128 }
   p.stages, p.p_stages = 3, 2
   p.gates = { "sum", "source", "scaled", "rest", "before", bytes = 8 * 4 * p.chunk } -- before: four arrays
-  p.threads, p.registers = 128 * (2 + p.units), { copies = 40, recurrence = 192, preparation = 88 }
+  p.threads, p.registers = 128 * (2 + p.units), { copies = 32, recurrence = 200, preparation = 80 }
   return p
 end
 

@@ -1,10 +1,10 @@
 -- A warpgroup of wg.ssd's kernel that has a state: S^T, 64 columns of x by dstate, in its accumulators. All its
 -- products are transposed, so that the state and x are operands A in registers:
 --
---   S^T += (x rest)^T B,  Y^T = S^T C^T,  Y^T = Y^T diag(exp G) + x^T P^T
+--   S^T = S^T exp(G_63) + (x rest)^T B,  Y^T = S^T C^T,  Y^T = Y^T diag(exp G) + x^T P^T
 --
--- A warp does not go on before the tensor core has read the registers of its products: what it does besides runs while
--- the tensor core has those of the other unit.
+-- While the tensor core has the last product of a chunk, the operands of the next one are made; while it has the
+-- others, Y of the chunk before is stored.
 
 local gates = require "wgrun.linear_attention.gates"
 local operands = require "wgrun.linear_attention.operands"
@@ -42,25 +42,27 @@ function module.emit(g)
   local function stage_at(stage) return stage_of_head(p.gated == 1 and stage or stage * p.gated + at.unit) end
   local columns, products = operands.columns(k, p, offsets), operands.products(k, p, g.buffers)
   local load = loader(g, stage_at, offsets)
-  local keys, prepared = rings.keys:cursor(), with_y and rings.prepared:cursor()
+  local keys, prepared = rings.keys:cursor { held = true }, with_y and rings.prepared:cursor()
   local function words(count) return k:regs("b32", count) end
   local s, x16, update16 = k:regs("f32", p.dim // 2), words(p.chunk // 4), words(p.chunk // 4)
   local total = p.summary and k:mov(0.0, { type = "f32" })
-  local s16, y16, y, skip, store, multiply
+  local s16, next16, y16, y, skip, store, multiply
   if with_y then
-    s16, y16, y = words(p.dim // 4), words(p.chunk // 4), k:regs("f32", p.chunk // 2)
+    s16, next16, y16, y = words(p.dim // 4), words(p.chunk // 4), words(p.chunk // 4), k:regs("f32", p.chunk // 2)
     skip = p.D and k:ld_global_f32(k:element(g.sizes.D, at.head))
     store = results.writer(g)
     multiply = { c = products.rows(g.buffers.q, p.k), p = products.rows(g.buffers.p, p.t) }
   end
 
-  -- The state after the chunk, up to its product.
-  local function pass_state()
-    local last = 4 * (p.chunk - 1)
-    local whole = k:ld_shared_f32(stage_at(keys.stage), { offset = offsets.scaled + last })
+  -- The operands of a chunk: x, and of the state before it as words; and the state's decay.
+  local function load_chunk(x)
+    rings.keys:wait(keys)
+    load(keys.stage, x, update16)
+    local gates_of_chunk, last = stage_at(keys.stage), 4 * (p.chunk - 1)
+    local whole = k:ld_shared_f32(gates_of_chunk, { offset = offsets.scaled + last })
+    if total then k:add(total, total, k:ld_shared_f32(gates_of_chunk, { offset = offsets.sum + last })) end
+    if with_y then operands.pack(k, p, s16, function(r) return s[r] end) end
     for r = 0, #s - 1 do k:mul(s[r], s[r], whole) end
-    if total then k:add(total, total, k:ld_shared_f32(stage_at(keys.stage), { offset = offsets.sum + last })) end
-    products.update(s, update16, keys.stage)
   end
 
   local function free_keys()
@@ -69,23 +71,19 @@ function module.emit(g)
     rings.keys:advance(keys)
   end
 
-  -- The products of a chunk with the state, and with the state of the tokens before it.
-  local function multiply_state()
-    rings.keys:wait(keys)
-    load(keys.stage, x16, update16)
-    operands.pack(k, p, s16, function(r) return s[r] end)
-    pass_state()
+  -- Chunk `number`, whose operands are loaded, and the operands of the next one, unless it is the last. Y of a chunk is
+  -- stored in the next one.
+  local function pass(number, last)
+    products.update(s, update16, keys.stage)
     multiply.c(y, s16, keys.stage, 0)
-    k:wgmma_wait_group(0)
-  end
-
-  -- What the tokens of the chunk add to Y.
-  local function add_own()
+    k:if_(number:gt(0), function() store(y16) end)
     local scaled = columns("scaled", stage_at(keys.stage))
+    k:wgmma_wait_group(0)
     for r = 0, #y - 1 do k:mul(y[r], y[r], scaled(r)) end
     free_keys()
     rings.prepared:wait(prepared)
     multiply.p(y, x16, p.gated == 1 and prepared.stage or prepared.stage * p.gated + at.unit, 1)
+    if not last then load_chunk(next16) end
     k:wgmma_wait_group(0)
     k:bar_warp_sync(0xFFFFFFFF)
     rings.prepared:release(prepared, { lane = lane })
@@ -93,22 +91,26 @@ function module.emit(g)
     local elements_of = {}
     for i = 0, skip and #x16 - 1 or -1 do elements_of[2 * i], elements_of[2 * i + 1] = split(k, x16[i]) end
     operands.pack(k, p, y16, function(r) return skip and k:fma(elements_of[r], skip, y[r]) or y[r] end)
-    store(y16)
+    for i = 0, last and -1 or #x16 - 1 do k:mov(x16[i], next16[i]) end
   end
 
   state.load(g, s)
-  k:loop(at.chunks, function()
-    if with_y then
-      multiply_state()
-      add_own()
-    else
-      rings.keys:wait(keys)
-      load(keys.stage, x16, update16)
-      pass_state()
+  if with_y then
+    k:if_(at.chunks:gt(0), function()
+      load_chunk(x16)
+      local last = at.chunks - 1
+      k:loop(last, pass)
+      pass(last, true)
+      store(y16)
+    end)
+  else
+    k:loop(at.chunks, function()
+      load_chunk(x16)
+      products.update(s, update16, keys.stage)
       k:wgmma_wait_group(0)
       free_keys()
-    end
-  end)
+    end)
+  end
   state.store(g, s, total)
 end
 

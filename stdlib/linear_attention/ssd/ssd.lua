@@ -44,9 +44,11 @@ local ssd = classes.new "ssd"
 --- @option initial_state boolean = false  launches give the states before the first tokens
 --- @option final_state boolean = false  launches get the states after the last tokens
 --- @option problem table?  { tokens, batch }: the tokens of a sequence, and the number of sequences where it is not 1,
----   for which `segments` is chosen
+---   for which `segments` and `pairs` are chosen
 --- @option segments integer[1,64]?  cuts each sequence into so many segments, whose CTAs work at the same time: for few
 ---   heads and many tokens. Another kernel sums them up first. By default chosen for `problem`, otherwise 1
+--- @option pairs boolean?  a CTA has two heads of a group, which share what B and C cost, or one, which takes less time
+---   for a chunk; by default chosen for `problem`, otherwise one
 --- @option name string = "ssd"  the name of the kernel
 --- @return ssd
 --- @raise for options that contradict each other.
