@@ -6,12 +6,13 @@ local module = {}
 
 --- What is copied to a stage: the rows of a chunk, in boxes as wide as a panel of the tile. map: of the tensor; to: a
 --- the address of the first stage; head: in the tensor; column: the first one, by default 0; stride: the bytes between
---- stages, by default those of the tile.
+--- stages, by default those of the tile; ctas: of a cluster that need the same rows, of which each copies some boxes to
+--- all.
 function module.operand(k, tile, map, to, head, more)
   more = more or {}
   return {
     tile = tile, map = map, to = to, head = head, column = more.column or k:mov(0, { type = "u32" }),
-    stride = more.stride or tile.bytes,
+    stride = more.stride or tile.bytes, ctas = more.ctas or 1,
   }
 end
 
@@ -24,14 +25,28 @@ function module.copier(g, ring, operands, read)
   return function(cursor, chunk)
     if read then k:fence_proxy_async { space = "shared::cta" } end
     local barrier, row = ring:expect(cursor, bytes), at.start + (chunk << 6)
+    local function copy(one, panel, options)
+      local column = panel.k == 0 and one.column or one.column + panel.k
+      local where = place(column, { head = one.head, batch = at.batch }, row)
+      local to = one.to + cursor.stage * one.stride + one.tile:offset(panel.mn, panel.k)
+      k["cp_async_bulk_tensor_" .. #where .. "d"](k, to, one.map, where, barrier, options)
+    end
+    local shares = {} -- by the rank of the CTA that copies them
     for _, one in ipairs(operands) do
-      local stage = one.to + cursor.stage * one.stride
-      for _, panel in ipairs(one.tile.tma_box.panels) do
-        local column = panel.k == 0 and one.column or one.column + panel.k
-        local where = place(column, { head = one.head, batch = at.batch }, row)
-        local to = stage + one.tile:offset(panel.mn, panel.k)
-        k["cp_async_bulk_tensor_" .. #where .. "d"](k, to, one.map, where, barrier)
+      for i, panel in ipairs(one.tile.tma_box.panels) do
+        if one.ctas == 1 then
+          copy(one, panel, {})
+        else
+          local rank = i % one.ctas
+          shares[rank] = shares[rank] or {}
+          table.insert(shares[rank], function() copy(one, panel, { mask = (1 << one.ctas) - 1 }) end)
+        end
       end
+    end
+    for rank, share in pairs(shares) do
+      k:if_(k:special "cluster_ctarank":eq(rank), function()
+        for _, each in ipairs(share) do each() end
+      end)
     end
   end
 end

@@ -31,7 +31,8 @@ local function stages_of(k, p)
   }, {
     -- B, C and x, and gates of a warp for each head; read by the preparing warpgroup and by those with a state
     keys = k:pipeline {
-      stages = p.stages, producers = 1 + p.gated, arrivals = 4 * (p.units + (p.summary and 0 or 1)), name = "keys",
+      stages = p.stages, producers = 1 + p.gated, name = "keys",
+      arrivals = 4 * (p.units + (p.summary and 0 or 1)) * p.multicast,
     },
   }
   if not p.summary then
@@ -46,8 +47,10 @@ end
 -- B, C and x, as they are copied.
 local function operands(g)
   local k, p, at, buffers = g.k, g.p, g.at, g.buffers
-  local list = { copies.operand(k, p.k, g.maps.K, k:address(buffers.k), at.qk_head) }
-  if not p.summary then list[2] = copies.operand(k, p.k, g.maps.Q, k:address(buffers.q), at.qk_head) end
+  local function shared(map, buffer)
+    return copies.operand(k, p.k, map, k:address(buffer), at.qk_head, { ctas = p.multicast })
+  end
+  local list = { shared(g.maps.K, buffers.k), not p.summary and shared(g.maps.Q, buffers.q) or nil }
   for unit = 0, p.units - 1 do
     local to, second = k:address(buffers.v, unit * p.v.bytes), p.gated > 1 and unit or 0
     list[#list + 1] = copies.operand(k, p.v, g.maps.V, to, at.head + second, {
@@ -83,10 +86,17 @@ local function serve(g)
   if not p.summary then k:if_(warp:ge(outputs), function() results.emit(of_unit(g, warp - outputs)) end) end
 end
 
+-- All threads of the cluster meet.
+local function meet(k, p)
+  if p.multicast == 1 then return k:bar_sync(0) end
+  k:barrier_cluster_arrive()
+  k:barrier_cluster_wait()
+end
+
 --- The kernel of a plan (of plan.make), with these parameters; its CTAs are one or two heads, and sequence or segment.
 --- While it is emitted it is a table `g`, as that of wg.delta_rule (linear_attention/kernel.lua).
 function module.make(p, list)
-  local kernel = wg.kernel(p.name, { threads = p.threads }, function(k)
+  local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { 1, p.multicast } }, function(k)
     local g = { k = k, p = p }
     g.maps, g.sizes = parameters.declare(k, list)
     g.buffers, g.rings = stages_of(k, p)
@@ -97,7 +107,7 @@ function module.make(p, list)
         if g.rings[name] then g.rings[name]:init() end
       end
     end)
-    k:bar_sync(0)
+    meet(k, p)
     g.at = tiles.complete(g, { head = k:special "ctaid.y" * p.gated })
     local role = k:shfl_sync_idx_b32(thread >> 7, 0, 31)
     k:if_(role:eq(0), function() serve(g) end, function()
@@ -113,6 +123,7 @@ function module.make(p, list)
         recurrence.emit(of_unit(g, role - 1))
       end)
     end)
+    if p.multicast > 1 then meet(k, p) end -- the other CTA may still write to this one
   end)
   kernel:launch_rule { notes = parameters.notes(list) }
   return kernel

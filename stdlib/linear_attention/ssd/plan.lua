@@ -35,6 +35,7 @@ local function divide(p, opts)
   end
   p.gated, p.segments = best[1], best[2] -- heads, which have gates and P
   p.units = p.gated * (p.value_dim // p.columns)
+  p.multicast = p.heads // p.qk_heads % (2 * p.gated) == 0 and 2 or 1 -- CTAs, a cluster, that get B and C by one copy
 end
 
 -- The smallest and the largest dt.
@@ -77,9 +78,11 @@ function module.make(opts)
   p.panel = wg.panel { dtype = p.o, n = p.chunk, transposed = true }
   p.matrix = wg.panel { dtype = p.dtype, n = p.chunk } -- as P is stored
   p.lines = { dtype = p.dtype, columns = 64, line_bytes = 128 }
-  p.stages, p.p_stages = 3, 2
+  p.stages, p.p_stages = p.units == 1 and 4 or 3, 2
   p.gates = { "sum", "source", "scaled", "rest", "before", bytes = 8 * 4 * p.chunk } -- before: four arrays
-  p.threads, p.registers = 128 * (2 + p.units), { copies = 32, recurrence = 200, preparation = 80 }
+  p.threads = 128 * (2 + p.units)
+  p.registers = p.units == 1 and { copies = 40, recurrence = 232, preparation = 112 }
+    or { copies = 32, recurrence = 200, preparation = 80 }
   return p
 end
 

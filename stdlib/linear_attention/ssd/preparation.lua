@@ -88,7 +88,7 @@ function module.emit(g)
       if head == 0 then k:wgmma_wait_group(0) end
       if head == p.gated - 1 then
         k:bar_warp_sync(0xFFFFFFFF)
-        keys:release(cursor, { lane = lane })
+        keys:release(cursor, { lane = lane, cluster = p.multicast })
         keys:advance(cursor)
       end
       convert_head(of)

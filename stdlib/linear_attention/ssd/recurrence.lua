@@ -67,7 +67,7 @@ function module.emit(g)
 
   local function free_keys()
     k:bar_warp_sync(0xFFFFFFFF) -- all lanes have read x and the gates
-    rings.keys:release(keys, { lane = lane })
+    rings.keys:release(keys, { lane = lane, cluster = p.multicast })
     rings.keys:advance(keys)
   end
 
