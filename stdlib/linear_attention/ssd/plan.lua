@@ -7,33 +7,39 @@ local native = require "wgrun.native"
 
 local module = {}
 
--- How many cycles a CTA takes for a chunk, of one head or of two, and that of a summary; and how many the launch of the
--- summaries' kernel takes, and a segment whose state is added up (docs/experiments/ssd.md).
-local cycles = { chunk = { 1300, 2200 }, summary = { 600, 800 }, launch = 8000, add = 800 }
+-- Cycles of a CTA of one head or two (docs/experiments/ssd.md): for a chunk, for that of a summary, and until the first
+-- one; and those of a second launch, and of each segment whose state is added up.
+local cycles = {
+  chunk = { 1890, 2800 }, summary = { 880, 1190 }, start = { 4900, 10500 }, launch = 5300, add = 530,
+}
 
 -- How a CTA has its heads, and how many segments there are: what is given, or what takes the least time, where the
--- numbers of tokens and sequences are known.
+-- numbers of tokens and sequences are known. Segments have no more CTAs than there are SMs.
 local function divide(p, opts)
-  local pairs_allowed, problem = p.value_dim == p.columns and p.heads // p.qk_heads % 2 == 0, opts.problem
-  if opts.pairs and not pairs_allowed then
+  local problem, may_pair = opts.problem, p.value_dim == p.columns and p.heads // p.qk_heads % 2 == 0
+  if opts.pairs and not may_pair then
     native.fail "wg.ssd: pairs require headdim = 64, and an even number of heads in each group"
   end
   local chunks = problem and (problem[1] + p.chunk - 1) // p.chunk or 1
-  local function rounds(ctas) return (ctas + roofline.sms() - 1) // roofline.sms() end
+  local function ctas(heads) return p.heads // heads * (problem and problem[2] or 1) end
   local function time(heads, segments)
-    local ctas, each = p.heads // heads * (problem and problem[2] or 1), (chunks + segments - 1) // segments
-    local sum = rounds(ctas * segments) * each * cycles.chunk[heads]
-    if segments == 1 then return sum end
-    return sum + rounds(ctas * (segments - 1)) * each * cycles.summary[heads] + cycles.launch + segments * cycles.add
+    local each = (chunks + segments - 1) // segments
+    local function round_of(count, chunk_cycles)
+      return (count + roofline.sms() - 1) // roofline.sms() * (each * chunk_cycles + cycles.start[heads])
+    end
+    local main = round_of(ctas(heads) * segments, cycles.chunk[heads])
+    if segments == 1 then return main end
+    local summary = round_of(ctas(heads) * (segments - 1), cycles.summary[heads])
+    return main + summary + cycles.launch + segments * cycles.add
   end
-  local best, least = { 1, 1 }, math.huge
-  for heads = opts.pairs and 2 or 1, pairs_allowed and opts.pairs ~= false and 2 or 1 do
-    for segments = opts.segments or 1, opts.segments or problem and math.min(64, chunks) or 1 do
+  local least = math.huge
+  for heads = opts.pairs and 2 or 1, may_pair and opts.pairs ~= false and 2 or 1 do
+    local most = opts.segments or problem and math.min(64, chunks, roofline.sms() // ctas(heads)) or 1
+    for segments = opts.segments or 1, math.max(most, 1) do
       local needed = time(heads, segments)
-      if needed < least then best, least = { heads, segments }, needed end
+      if needed < least then least, p.gated, p.segments = needed, heads, segments end -- heads, which have gates and P
     end
   end
-  p.gated, p.segments = best[1], best[2] -- heads, which have gates and P
   p.units = p.gated * (p.value_dim // p.columns)
   p.multicast = p.heads // p.qk_heads % (2 * p.gated) == 0 and 2 or 1 -- CTAs, a cluster, that get B and C by one copy
 end
