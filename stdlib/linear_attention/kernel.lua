@@ -17,7 +17,7 @@ local gates = require "wgrun.linear_attention.gates"
 local results = require "wgrun.linear_attention.results"
 local preparation = require "wgrun.linear_attention.preparation"
 local recurrence = require "wgrun.linear_attention.recurrence"
-local tiles = require "wgrun.linear_attention.tiles"
+local sequences = require "wgrun.linear_attention.sequences"
 
 local module = {}
 
@@ -60,14 +60,14 @@ local function copy_values(g)
   }, true)
 end
 
--- What the CTA computes (tiles.lua), and besides half, that of the head's columns of V; of a summary kind, 0 for what
--- the tokens add to the state, 1 for what they make of it.
+-- What the CTA computes (sequences.lua), and besides half, that of the head's columns of V; of a summary kind, 0 for
+-- what the tokens add to the state, 1 for what they make of it.
 local function tile_of(g)
   local k, p, at = g.k, g.p, {}
   at.half = k:special "cluster_ctarank"
   at.kind = p.summary and k:special "ctaid.x" >> 1
   at.column, at.head = at.half << 6, k:special "ctaid.y"
-  return tiles.complete(g, at)
+  return sequences.complete(g, at)
 end
 
 -- All threads of the cluster meet.

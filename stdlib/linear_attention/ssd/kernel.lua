@@ -6,18 +6,18 @@
 --
 -- A CTA has one or two units, each 64 columns of x, of y and of the state of a head: two heads that share B and C, or
 -- the halves of a head of 128. A warpgroup for each unit passes over the chunks with the state in its registers
--- (recurrence.lua); another makes P of the chunks ahead of them (preparation.lua), of C B^T that both heads have; in
--- the first one, a thread copies B, C and x, a warp for each head makes sums and exponentials of A dt (gates.lua), and
--- one for each unit stores y (linear_attention/results.lua).
+-- (across_chunks.lua); another makes P of the chunks ahead of them (within_chunk.lua), of C B^T that both heads have;
+-- in the first one, a thread copies B, C and x, a warp for each head makes sums and exponentials of A dt (steps.lua),
+-- and one for each unit stores y (linear_attention/results.lua).
 
 local wg = require "wgrun"
 local parameters = require "wgrun.builder.parameters"
 local copies = require "wgrun.linear_attention.copies"
 local results = require "wgrun.linear_attention.results"
-local gates = require "wgrun.linear_attention.ssd.gates"
-local preparation = require "wgrun.linear_attention.ssd.preparation"
-local recurrence = require "wgrun.linear_attention.ssd.recurrence"
-local tiles = require "wgrun.linear_attention.tiles"
+local steps = require "wgrun.linear_attention.ssd.steps"
+local within_chunk = require "wgrun.linear_attention.ssd.within_chunk"
+local across_chunks = require "wgrun.linear_attention.ssd.across_chunks"
+local sequences = require "wgrun.linear_attention.sequences"
 
 local module = {}
 
@@ -78,7 +78,7 @@ local function serve(g)
   local first = outputs - p.gated
   k:if_(warp:ge(first) & warp:lt(outputs), function()
     local copy = first == 0 and copies.copier(g, g.rings.keys, operands(g), true)
-    gates.emit(g, warp - first, copy and function(cursor, chunk)
+    steps.emit(g, warp - first, copy and function(cursor, chunk)
       k:if_(leader, function() copy(cursor, chunk) end)
     end)
   end)
@@ -108,19 +108,19 @@ function module.make(p, list)
       end
     end)
     meet(k, p)
-    g.at = tiles.complete(g, { head = k:special "ctaid.y" * p.gated })
+    g.at = sequences.complete(g, { head = k:special "ctaid.y" * p.gated })
     local role = k:shfl_sync_idx_b32(thread >> 7, 0, 31)
     k:if_(role:eq(0), function() serve(g) end, function()
       if p.summary then
-        recurrence.emit(of_unit(g, role - 1))
+        across_chunks.emit(of_unit(g, role - 1))
         return
       end
       k:if_(role:eq(p.units + 1), function()
         k:setmaxnreg_dec(p.registers.preparation)
-        preparation.emit(g)
+        within_chunk.emit(g)
       end, function()
         k:setmaxnreg_inc(p.registers.recurrence)
-        recurrence.emit(of_unit(g, role - 1))
+        across_chunks.emit(of_unit(g, role - 1))
       end)
     end)
     if p.multicast > 1 then meet(k, p) end -- the other CTA may still write to this one

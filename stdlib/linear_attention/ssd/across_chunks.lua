@@ -9,7 +9,7 @@
 local gates = require "wgrun.linear_attention.gates"
 local operands = require "wgrun.linear_attention.operands"
 local results = require "wgrun.linear_attention.results"
-local state = require "wgrun.linear_attention.ssd.state"
+local carried_state = require "wgrun.linear_attention.ssd.carried_state"
 local elements = require "wgrun.tile.elements"
 
 local module = {}
@@ -94,7 +94,7 @@ function module.emit(g)
     for i = 0, last and -1 or #x16 - 1 do k:mov(x16[i], next16[i]) end
   end
 
-  state.load(g, s)
+  carried_state.load(g, s)
   if with_y then
     k:if_(at.chunks:gt(0), function()
       load_chunk(x16)
@@ -111,7 +111,7 @@ function module.emit(g)
       free_keys()
     end)
   end
-  state.store(g, s, total)
+  carried_state.store(g, s, total)
 end
 
 return module
