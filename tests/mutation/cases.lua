@@ -171,7 +171,7 @@ end
 ssd("ssd", 576, {})
 ssd("ssd, pairs", 576, { pairs = true })
 ssd("ssd, packed", 600, { heads = 1, packed = true })
-ssd("ssd, segments", 900, { heads = 1, segments = 3, initial_state = true })
+ssd("ssd, segments", 1700, { heads = 1, segments = 3, initial_state = true })
 
 -- Five CTAs, which share sequences of uneven lengths, one of them empty: a head in two parts, one in three. Two stages, so that they are used
 -- again and again.

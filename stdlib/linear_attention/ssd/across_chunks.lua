@@ -85,7 +85,6 @@ function module.emit(g)
     multiply.p(y, x16, p.gated == 1 and prepared.stage or prepared.stage * p.gated + at.unit, 1)
     if not last then load_chunk(next16) end
     k:wgmma_wait_group(0)
-    k:bar_warp_sync(0xFFFFFFFF)
     rings.prepared:release(prepared, { lane = lane })
     rings.prepared:advance(prepared)
     local elements_of = {}
