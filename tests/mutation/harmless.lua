@@ -180,6 +180,7 @@ local rows = {
   { case = "^ssd", name = "wgmma_mma_async", kind = "swapped", what = "after wgmma_commit_group", why = "The last wgmma of the state's product comes to the group of the next one, and one wait is for both." },
   { case = "^ssd", name = "wgmma_fence", text = "k:wgmma_fence()", why = "Of S^T C^T, which follows the state's product: the words of S have not changed since its fence." },
   { case = "^ssd", name = "wgmma_wait_group", kind = "swapped", what = "after bar_warp_sync", why = "Both come before the arrival." },
+  { case = "^ssd", name = "wgmma_wait_group", kind = "swapped", what = "after mbarrier_arrive", why = "Of the last chunk, whose P nobody overwrites; in the loop it is found." },
   { case = "^ssd", name = "fence_proxy_async", text = "if read then", why = "The simulator warns (WG-PROXY-02), and goes on: it has no order in which a copy overtakes reads." },
   { case = "^ssd", name = "mbarrier_wait", kind = "swapped", what = "after fence_proxy_async", why = "As above: reads by others, and a copy." },
   { case = "^ssd", name = "fence_proxy_async", kind = "swapped", what = "after bar_warp_sync", why = "The lanes execute the fence together, and the arrival is still to come." },
