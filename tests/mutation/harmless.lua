@@ -162,7 +162,7 @@ local rows = {
   { case = "^delta rule", name = "mbarrier_arrive", kind = "swapped", why = "Later by a wait for something else: nobody waits for the arrival meanwhile." },
   { case = "^delta rule", name = "wgmma_fence", text = "k:wgmma_fence()", why = "Of (Q S)^T, which follows (K S)^T: the state's words have not changed, and O has only been read." },
   { case = "^delta rule", name = "cp_async_bulk_cluster", kind = "swapped", what = "after cp_async_bulk_cluster", why = "Copies are not ordered among each other." },
-  { case = "^delta rule", name = "fence_proxy_async", text = "V has been read", why = "The simulator warns (WG-PROXY-02), and goes on: it has no order in which a copy overtakes reads." },
+  { case = "^delta rule", name = "fence_proxy_async", text = "if read then", why = "The simulator warns (WG-PROXY-02), and goes on: it has no order in which a copy overtakes reads." },
   { case = "^delta rule", name = "fence_proxy_async", kind = "swapped", what = "after begin_if", why = "The lane that copies has it." },
   { case = "^delta rule", name = "mbarrier_wait", kind = "swapped", what = "after fence_proxy_async", why = "As above: reads by others, and a copy." },
   { case = "^delta rule, segments", name = "mbarrier_init", text = "self.empty", why = "Of the second kernel, whose stages a barrier frees." },
