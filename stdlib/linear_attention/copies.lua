@@ -31,21 +31,23 @@ function module.copier(g, ring, operands, read)
       local to = one.to + cursor.stage * one.stride + one.tile:offset(panel.mn, panel.k)
       k["cp_async_bulk_tensor_" .. #where .. "d"](k, to, one.map, where, barrier, options)
     end
-    local shares = {} -- by the rank of the CTA that copies them
+    -- By the rank of the CTA that copies them. Each has a share: bytes from all CTAs then say that the stage was free
+    -- in all of them.
+    local shares, count = {}, 0
     for _, one in ipairs(operands) do
-      for i, panel in ipairs(one.tile.tma_box.panels) do
+      for _, panel in ipairs(one.tile.tma_box.panels) do
         if one.ctas == 1 then
           copy(one, panel, {})
         else
-          local rank = i % one.ctas
-          shares[rank] = shares[rank] or {}
+          local rank = count % one.ctas
+          shares[rank], count = shares[rank] or {}, count + 1
           table.insert(shares[rank], function() copy(one, panel, { mask = (1 << one.ctas) - 1 }) end)
         end
       end
     end
-    for rank, share in pairs(shares) do
+    for rank = 0, count > 0 and operands[1].ctas - 1 or -1 do
       k:if_(k:special "cluster_ctarank":eq(rank), function()
-        for _, each in ipairs(share) do each() end
+        for _, each in ipairs(shares[rank]) do each() end
       end)
     end
   end

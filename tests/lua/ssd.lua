@@ -127,6 +127,11 @@ run("many chunks, two heads of a CTA", with { heads = 2, pairs = true, initial_s
 run("sequences", with { heads = 4, groups = 2, pairs = true, initial_state = true, dt_dtype = "bf16" }, { 150, 150 })
 run("dt as f16, smaller states", with { dt_dtype = "f16", dtype = "f16", dstate = 64 }, { 200 })
 run("wide heads", with { headdim = 128, initial_state = true }, { 200 })
+run("two pairs, which share copies", with { heads = 4, pairs = true, initial_state = true }, { 300 })
+run("two wide heads, which share copies", with { heads = 2, headdim = 128, packed = true }, { 65, 130 })
+-- A box for each of B and C, and of the summaries one for both CTAs of a cluster.
+run("smaller states, which share copies", with { heads = 2, headdim = 128, dstate = 64, packed = true }, { 52, 215, 111 })
+run("smaller states in segments", with { heads = 2, dstate = 64, segments = 2 }, { 700 })
 run("limits of dt", { heads = 2, groups = 2, dt_limit = { 0.01, 0.2 }, final_state = true }, { 140 })
 run("packed", with { heads = 2, packed = true, initial_state = true }, { 70, 0, 1, 128, 63 })
 run("packed pairs", with { heads = 2, pairs = true, packed = true, dtype = "f16" }, { 0, 129, 2, 64 })

@@ -92,9 +92,13 @@ function module.make(opts)
   return p
 end
 
---- The plan of the kernel that sums segments up, for the plan of the main kernel.
+--- The plan of the kernel that sums segments up, for the plan of the main kernel. B of dstate = 64 is one box, which
+--- CTAs cannot share (linear_attention/copies.lua).
 function module.of_summary(p)
-  return setmetatable({ summary = true, name = p.name .. "_summary", threads = 128 * (1 + p.units) }, { __index = p })
+  return setmetatable({
+    summary = true, name = p.name .. "_summary", threads = 128 * (1 + p.units),
+    multicast = p.dim == 64 and 1 or p.multicast,
+  }, { __index = p })
 end
 
 return module
