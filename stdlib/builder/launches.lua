@@ -1,5 +1,6 @@
 -- Launches of several kernels that follow each other.
 
+local arguments = require "wgrun.arguments"
 local classes = require "wgrun.classes"
 
 local module = {}
@@ -24,8 +25,36 @@ function launches:download() in_order(self, "download") end
 --- Copies the tensors from host memory to the device again, after the host has changed them.
 function launches:upload() in_order(self, "upload") end
 
---- The object for a list of prepared launches.
-function module.of(list) return setmetatable(list, launches) end
+-- Calls the method of each kernel of a list of { kernel, options }, with `more` options; returns the results.
+local function each(method, list, more)
+  local out = {}
+  for i, launch in ipairs(list) do out[i] = launch[1][method](launch[1], arguments.extended(launch[2], more)) end
+  return out
+end
+
+--- Runs the kernels of a list of { kernel, { grid =, args = } } one after another, with `more` options of kernel:run.
+--- Returns the back end.
+function module.run(list, more)
+  local backends = each("run", list, more)
+  return backends[#backends]
+end
+
+--- Prepares the launches of such a list, with `more` options of kernel:prepare.
+function module.prepare(list, more) return setmetatable(each("prepare", list, more), launches) end
+
+--- Measures the kernels of such a list, each by itself, with `more` options of kernel:time. Returns the sum of the
+--- medians, in us, and the medians.
+function module.time(list, more)
+  local once = arguments.merged(more, {})
+  once.rounds = nil
+  local parts, sum = {}, 0
+  for i, launch in ipairs(list) do
+    each("run", { launch }, once) -- the kernels behind it need what it writes
+    parts[i] = each("time", { launch }, more)[1].median_us
+    sum = sum + parts[i]
+  end
+  return sum, parts
+end
 
 classes.close("prepared launches", launches)
 classes.shield(launches, "launches:", { "start", "wait", "download", "upload" })

@@ -6,20 +6,14 @@
 --   second(stage)   returns the factors of O and of U that updates the state, as functions of a register; or nil
 
 local gates = require "wgrun.linear_attention.gates"
+local operands = require "wgrun.linear_attention.operands"
 
 local module = {}
-
--- Values of an array in shared memory for the thread's columns of accumulators.
-local function columns(k, from, count)
-  local mine, out = from + ((k:special "tid.x" & 3) << 3), k:regs("f32", count // 4)
-  for eight = 0, count // 8 - 1 do k:ld_shared_v2_f32(out:slice(2 * eight, 2), mine, { offset = 32 * eight }) end
-  return function(r) return out[r // 4 * 2 + r % 2] end
-end
 
 local function by_head(g)
   local k, p = g.k, g.p
   local offsets, stage_at = gates.places(k, p, g.buffers.gates)
-  local function of_tokens(name, stage) return columns(k, stage_at(stage) + offsets[name], p.chunk) end
+  local function of_tokens(name, stage) return operands.columns(k, stage_at(stage) + offsets[name], p.chunk) end
   local out = {}
   function out.first(stage)
     local decay = of_tokens("decay", stage)
@@ -34,7 +28,8 @@ local function by_channel(g)
   local k, p = g.k, g.p
   local out = {}
   function out.first(stage)
-    return function(_, v, u) return v - u end, columns(k, k:address(g.buffers.decay, stage * p.decay_bytes), p.dim)
+    local whole = operands.columns(k, k:address(g.buffers.decay, stage * p.decay_bytes), p.dim)
+    return function(_, v, u) return v - u end, whole
   end
   function out.second() end
   return out

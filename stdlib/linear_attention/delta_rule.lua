@@ -122,7 +122,12 @@ function delta_rule:launches(Q, K, V, O, values)
   local p = self.plan
   local halves = p.dim // p.columns
   arguments.options("delta_rule:launches", values)
-  local batch, tokens = shapes.check(p, { Q = Q, K = K, V = V, O = O }, values)
+  local function rows(name, tensor, heads) return { name, tensor, { heads, p.dim }, extents = "heads x dim" } end
+  local batch, tokens = shapes.check("delta_rule", p, {
+    rows("V", V, p.heads), rows("Q", Q, p.qk_heads), rows("K", K, p.qk_heads), rows("O", O, p.heads),
+    { "beta", values.beta, { p.heads } },
+    p.by_channel and rows("g", values.g, p.heads) or { "g", values.g, { p.heads } },
+  }, values)
   local launch = arguments.merged(values, {
     Q = Q, K = K, V = V, O = O, tokens = tokens,
     scale = arguments.positive("delta_rule: scale", values.scale or 1 / math.sqrt(p.dim)), sequences = batch,
@@ -188,13 +193,10 @@ function delta_rule:flops(tokens)
   return 6.0 * tokens * p.heads * p.dim * p.dim
 end
 
--- Calls each(i, kernel, options) for the launches of the method called `name`; `given` also holds options of the
--- kernels' method.
-local function each_launch(name, self, Q, K, V, O, given, each)
+-- The launches of the method called `name`, and of its options `given` those that are the kernels' own.
+local function launches_of(name, self, Q, K, V, O, given)
   local values, rest = arguments.split_options(name, "delta_rule:launches", given)
-  for i, launch in ipairs(self:launches(Q, K, V, O, values)) do
-    each(i, launch[1], arguments.extended(launch[2], rest))
-  end
+  return self:launches(Q, K, V, O, values), rest
 end
 
 --- Computes O, and waits until it is in the tensor.
@@ -208,9 +210,7 @@ end
 --- @return string  the back end that ran it
 --- @see delta_rule:launches
 function delta_rule:run(Q, K, V, O, run)
-  local backend
-  each_launch("delta_rule:run", self, Q, K, V, O, run, function(_, made, launch) backend = made:run(launch) end)
-  return backend
+  return prepared_launches.run(launches_of("delta_rule:run", self, Q, K, V, O, run))
 end
 
 --- Prepares launches that can be started many times, with their tensors on the device.
@@ -224,9 +224,7 @@ end
 --- @return launches
 --- @see kernel:prepare
 function delta_rule:prepare(Q, K, V, O, run)
-  local list = {}
-  each_launch("delta_rule:prepare", self, Q, K, V, O, run, function(i, made, launch) list[i] = made:prepare(launch) end)
-  return prepared_launches.of(list)
+  return prepared_launches.prepare(launches_of("delta_rule:prepare", self, Q, K, V, O, run))
 end
 
 --- Measures how long the kernels take, each by itself, though some of them run at the same time.
@@ -241,14 +239,7 @@ end
 ---   the medians
 --- @see kernel:time
 function delta_rule:time(Q, K, V, O, time)
-  local parts, sum = {}, 0
-  each_launch("delta_rule:time", self, Q, K, V, O, time, function(i, made, launch)
-    local once = arguments.merged(launch, {})
-    once.rounds = nil
-    made:run(once) -- the kernels behind it need what it writes
-    parts[i] = made:time(launch).median_us
-    sum = sum + parts[i]
-  end)
+  local sum, parts = prepared_launches.time(launches_of("delta_rule:time", self, Q, K, V, O, time))
   local shape = arguments.shape_of(V)
   local tokens = self.plan.packed and shape[1] or shape[1] * shape[2]
   return { median_us = sum, tflops = self:flops(tokens) / sum * 1e-6, parts = parts }

@@ -16,8 +16,8 @@ function module.places(k, p, buffer)
   return offsets, function(stage) return k:address(buffer, stage * p.gates.bytes) end
 end
 
--- The inclusive sums over the lanes, f32.
-local function prefix_sums(k, value, lane)
+--- The inclusive sums over the lanes, f32.
+function module.prefix_sums(k, value, lane)
   local sum = k:mov(value, { type = "f32" })
   for i = 0, 4 do
     local other = k:reg "f32"
@@ -66,7 +66,7 @@ function module.emit(g)
     local both = k:fma(next_gates.g[1], log2_e, first)
     for i = 0, 1 do k:mov(beta[i], next_gates.beta[i]) end
     load(chunk + 1, next_gates)
-    local last = prefix_sums(k, both, lane)
+    local last = module.prefix_sums(k, both, lane)
     local sums, total = { [0] = last - both + first, last }, k:reg "f32"
     k:shfl_sync_idx_b32(total, last, 31, 31)
     ring:acquire(cursor)

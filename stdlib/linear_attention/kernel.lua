@@ -12,68 +12,17 @@
 -- another kernel prepares (linear_attention/channel_preparation.lua), and a thread copies what it has left.
 
 local wg = require "wgrun"
-local tensors = require "wgrun.attention.tensors"
-local division = require "wgrun.builder.division"
 local parameters = require "wgrun.builder.parameters"
+local copies = require "wgrun.linear_attention.copies"
 local gates = require "wgrun.linear_attention.gates"
 local results = require "wgrun.linear_attention.results"
 local preparation = require "wgrun.linear_attention.preparation"
 local dependent_launch = require "wgrun.linear_attention.dependent_launch"
 local records = require "wgrun.linear_attention.records"
 local recurrence = require "wgrun.linear_attention.recurrence"
+local sequences = require "wgrun.linear_attention.sequences"
 
 local module = {}
-
--- Copies K and Q; V has a thread of its own, since its stages are given back at other times.
-local function copy_keys(g)
-  local k, p, ring, at = g.k, g.p, g.rings.keys, g.at
-  local load, cursor, of_keys = tensors.loader(k, p), ring:cursor(), { batch = at.batch, head = at.qk_head }
-  local operands = { { g.maps.K, k:address(g.buffers.k) } }
-  if not p.summary then operands[2] = { g.maps.Q, k:address(g.buffers.q) } end
-  k:loop(at.chunks, function(chunk)
-    ring:acquire(cursor)
-    local barrier, offset = ring:expect(cursor, #operands * p.k.bytes), cursor.stage * p.k.bytes
-    for _, one in ipairs(operands) do load(p.k, one[2] + offset, one[1], of_keys, at.start + (chunk << 6), barrier) end
-    ring:advance(cursor)
-  end)
-end
-
--- Copies what was prepared in a kernel before this one.
-local function copy_records(g)
-  local k, p, ring, at = g.k, g.p, g.rings.keys, g.at
-  local cursor, total, parts, _, offsets = ring:cursor(), 0, {}, records.bytes(p)
-  for _, part in ipairs(records.parts(p)) do
-    if not (p.summary and part.of_o) then
-      parts[#parts + 1] = { to = k:address(g.buffers[part[1]]), bytes = part[2], offset = offsets[part[1]] }
-      total = total + part[2]
-    end
-  end
-  k:loop(at.chunks, function(chunk)
-    local number = (at.record + chunk) * p.heads + at.head
-    if p.overlaps then records.wait(k, g.sizes.ready, number) end
-    ring:acquire(cursor)
-    k:fence_proxy_async { space = "shared::cta" } -- decays have been read, by threads that need not wait for the fence
-    local barrier = ring:expect(cursor, total)
-    local from = records.place(k, p, g.sizes.records, number)
-    for _, part in ipairs(parts) do
-      k:cp_async_bulk(part.to + cursor.stage * part.bytes, from + part.offset, part.bytes, barrier)
-    end
-    ring:advance(cursor)
-  end)
-  if p.overlaps then k:griddepcontrol_wait() end -- what comes behind this kernel then comes behind that one, too
-end
-
-local function copy_values(g)
-  local k, p, ring, at = g.k, g.p, g.rings.values, g.at
-  local place, v, cursor = tensors.place(p), k:address(g.buffers.v), ring:cursor()
-  k:loop(at.chunks, function(chunk)
-    ring:acquire(cursor)
-    k:fence_proxy_async { space = "shared::cta" } -- V has been read, by threads that need not wait for the fence
-    local barrier, where = ring:expect(cursor, p.v.bytes), place(at.column, at, at.start + (chunk << 6))
-    k["cp_async_bulk_tensor_" .. #where .. "d"](k, v + cursor.stage * p.v.bytes, g.maps.V, where, barrier)
-    ring:advance(cursor)
-  end)
-end
 
 -- Buffers in shared memory, and the rings over their stages. A summary has no Q, P and O.
 local function stages_of(k, p)
@@ -102,41 +51,57 @@ local function stages_of(k, p)
   return buffers, rings
 end
 
--- What the CTA computes: batch, head, qk_head; half and column, the first one of V; start, the first token in the
--- tensors; tokens, their number up to the end of the sequence; chunks. Of a sequence in segments also segment, and
--- slot, the number of the segment among all; and of a summary kind, 0 for what the tokens add to the state, 1 for what
--- they make of it.
+-- Copies what was prepared in a kernel before this one.
+local function copy_records(g)
+  local k, p, ring, at = g.k, g.p, g.rings.keys, g.at
+  local cursor, total, parts, _, offsets = ring:cursor(), 0, {}, records.bytes(p)
+  for _, part in ipairs(records.parts(p)) do
+    if not (p.summary and part.of_o) then
+      parts[#parts + 1] = { to = k:address(g.buffers[part[1]]), bytes = part[2], offset = offsets[part[1]] }
+      total = total + part[2]
+    end
+  end
+  k:loop(at.chunks, function(chunk)
+    local number = (at.record + chunk) * p.heads + at.head
+    if p.overlaps then records.wait(k, g.sizes.ready, number) end
+    ring:acquire(cursor)
+    k:fence_proxy_async { space = "shared::cta" } -- decays have been read, by threads that need not wait for the fence
+    local barrier = ring:expect(cursor, total)
+    local from = records.place(k, p, g.sizes.records, number)
+    for _, part in ipairs(parts) do
+      k:cp_async_bulk(part.to + cursor.stage * part.bytes, from + part.offset, part.bytes, barrier)
+    end
+    ring:advance(cursor)
+  end)
+  if p.overlaps then k:griddepcontrol_wait() end -- what comes behind this kernel then comes behind that one, too
+end
+
+-- Copies K and Q; V has a thread of its own, since its stages are given back at other times.
+local function copy_keys(g)
+  local k, p, at, buffers = g.k, g.p, g.at, g.buffers
+  local function operand(map, buffer) return copies.operand(k, p.k, map, k:address(buffer), at.qk_head) end
+  copies.emit(g, g.rings.keys, {
+    operand(g.maps.K, buffers.k), not p.summary and operand(g.maps.Q, buffers.q) or nil,
+  })
+end
+
+local function copy_values(g)
+  local k, p, at = g.k, g.p, g.at
+  copies.emit(g, g.rings.values, {
+    copies.operand(k, p.v, g.maps.V, k:address(g.buffers.v), at.head, { column = at.column }),
+  }, true)
+end
+
+-- What the CTA computes (sequences.lua), and besides half, that of the head's columns of V; of a summary kind, 0 for
+-- what the tokens add to the state, 1 for what they make of it.
 local function tile_of(g)
   local k, p, at = g.k, g.p, {}
-  local z = k:special "ctaid.z"
   at.half = p.by_channel and k:special "ctaid.x" & 1 or k:special "cluster_ctarank"
   at.kind = p.summary and k:special "ctaid.x" >> 1
-  at.column, at.head, at.batch = at.half << 6, k:special "ctaid.y", z
-  if p.segments > 1 then
-    local parts = p.segments - (p.summary and 1 or 0)
-    at.batch = division.divided(k, z, parts)
-    at.segment = z - at.batch * parts
-    at.slot = at.batch * p.segments + at.segment
-  end
-  at.qk_head = division.divided(k, at.head, p.heads // p.qk_heads)
-  if p.packed then
-    at.start, at.tokens = tensors.sequence(k, g.sizes.starts, at.batch)
-  else
-    at.start, at.tokens = k:mov(0, { type = "u32" }), g.sizes.tokens
-  end
-  at.chunks = (at.tokens + 63) >> 6
-  if p.by_channel then
+  at.column, at.head = at.half << 6, k:special "ctaid.y"
+  return sequences.complete(g, at, p.by_channel and function()
     at.record = p.packed and records.first_packed(at.start, at.batch) or at.batch * at.chunks
-  end
-  if p.segments > 1 then
-    local each = division.divided(k, at.chunks + (p.segments - 1), p.segments)
-    local before = k:min(each * at.segment, at.chunks)
-    at.chunks = k:min(each, at.chunks - before)
-    at.start = at.start + (before << 6)
-    at.record = p.by_channel and at.record + before
-    at.tokens = at.tokens - k:min(before << 6, at.tokens)
-  end
-  return at
+  end)
 end
 
 -- All threads of the cluster meet.

@@ -21,7 +21,7 @@ end
 --- The plan for the options of wg.delta_rule.
 function module.make(opts)
   opts = arguments.options("wg.delta_rule", opts)
-  local p = { what = "wg.delta_rule", layout = "bshd", dim = 128, chunk = 64, columns = 64 }
+  local p = { what = "wg.delta_rule", layout = "bshd", dim = 128, value_dim = 128, chunk = 64, columns = 64 }
   for _, name in ipairs {
     "dtype", "packed", "heads", "initial_state", "final_state", "state_layout", "decay", "g_dtype", "name",
   } do

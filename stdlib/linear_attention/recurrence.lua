@@ -5,55 +5,20 @@
 --   CUDA cores              X^T = V^T - decay (K S)^T    decays       the state as 16 bits   O to memory
 
 local decays = require "wgrun.linear_attention.decays"
+local operands = require "wgrun.linear_attention.operands"
 local results = require "wgrun.linear_attention.results"
 local state = require "wgrun.linear_attention.state"
-local descriptors = require "wgrun.tile.descriptors"
 local elements = require "wgrun.tile.elements"
 
 local module = {}
 
--- Products of operands A in registers, each a commit group: rows, whose B has K along its lines, as tile; columns,
--- whose B is K read along the tokens.
-local function products(k, p, buffers)
-  local function multiply(acc, words, at, form)
-    k:wgmma_fence()
-    for step = 0, #words // 4 - 1 do
-      k:wgmma_mma_async(acc, words:slice(4 * step, 4), at(step), {
-        n = form.n, k = 16, d = "f32", a = p.dtype, b = p.dtype, trans_b = form.trans_b,
-        scale_d = step == 0 and form.scale_d or 1,
-      })
-    end
-    k:wgmma_commit_group()
-  end
-  local function rows(buffer, tile)
-    local at = descriptors.view(k, buffer, tile)
-    return function(acc, words, stage, scale_d)
-      multiply(acc, words, at(stage), { n = p.chunk, trans_b = 0, scale_d = scale_d })
-    end
-  end
-  local out = { k = rows(buffers.k, p.k), t = rows(buffers.t, p.t) }
-  if not p.summary then out.q, out.p = rows(buffers.q, p.k), rows(buffers.p, p.t) end
-  local along_tokens = descriptors.view(k, p.by_channel and buffers.r or buffers.k, p.k_columns)
-  function out.update(acc, words, stage)
-    multiply(acc, words, along_tokens(stage), { n = p.dim, trans_b = 1, scale_d = 1 })
-  end
-  return out
-end
-
--- V^T of a stage as it lies in accumulators, two tokens a register: lane i of a warp points ldmatrix to token i % 8 of
--- eight, and to one of the two units of the warp's 16 columns; the upper half of the lanes to the next eight tokens.
-local function value_loader(k, p, buffer)
-  local thread = k:special "tid.x"
-  local lane = thread & 31
-  local unit = ((thread >> 5 & 3) << 1) + (lane >> 3 & 1)
-  local base = k:address(buffer) + ((lane & 7) + ((lane >> 4) << 3)) * 128 + ((unit ~ (lane & 7)) << 4)
-  return function(stage)
-    local words, from = k:regs("b32", p.chunk // 4), base + stage * p.v.bytes
-    for sixteen = 0, p.chunk // 16 - 1 do
-      k:ldmatrix_x4(words:slice(4 * sixteen, 4), from, { trans = 1, offset = sixteen * 16 * 128 })
-    end
-    return words
-  end
+-- The products, by the operand in shared memory: K and Q by rows, T and P, and K along the tokens for the state.
+local function products(g)
+  local p, buffers, of = g.p, g.buffers, operands.products(g.k, g.p, g.buffers)
+  return {
+    k = of.rows(buffers.k, p.k), t = of.rows(buffers.t, p.t), update = of.update,
+    q = buffers.q and of.rows(buffers.q, p.k), p = buffers.p and of.rows(buffers.p, p.t),
+  }
 end
 
 --- The role of the warpgroup.
@@ -61,9 +26,9 @@ function module.emit(g)
   local k, p, rings, at = g.k, g.p, g.rings, g.at
   local thread = k:special "tid.x"
   local lane = thread & 31
-  local convert, split = elements.to_output[p.dtype], elements.from_output[p.dtype]
+  local split = elements.from_output[p.dtype]
   local of_chunk = decays.of(g)
-  local multiply, load_values = products(k, p, g.buffers), value_loader(k, p, g.buffers.v)
+  local multiply, load_values = products(g), operands.value_loader(k, p, g.buffers.v)
   -- Of chunks that another kernel prepares, T and P are in the ring of K.
   local keys, values, prepared = rings.keys:cursor(), rings.values:cursor(), (rings.prepared or rings.keys):cursor()
 
@@ -72,9 +37,7 @@ function module.emit(g)
   local u, o = k:regs("f32", p.chunk // 2), k:regs("f32", p.chunk // 2)
   local function words() return k:regs("b32", p.chunk // 4) end
   local x16, u16, update16, o16 = words(), words(), words(), words()
-  local function pack(words, of)
-    for i = 0, #words - 1 do k:mov(words[i], convert(k, of(2 * i), of(2 * i + 1))) end
-  end
+  local function pack(words_of, of) operands.pack(k, p, words_of, of) end
   local function pack_state() pack(s16, function(r) return s[r] end) end
   local store = with_o and results.writer(g)
 
@@ -103,7 +66,7 @@ function module.emit(g)
     if with_o then multiply.q(o, s16, keys.stage, 0) end
     if later and with_o then store(o16) end
     rings.values:wait(values)
-    local v16, v = load_values(values.stage), {}
+    local v16, v = load_values(values.stage, words()), {}
     local x, whole = of_chunk.first(keys.stage)
     if at.kind then -- tokens that add nothing: V is 0
       for i = 0, #v16 - 1 do k:mov(v16[i], v16[i] & values_mask) end

@@ -7,12 +7,21 @@ local panels = require "wgrun.tile.panel"
 
 local module = {}
 
+-- The panel of the columns, and its cursor: the ring has one stage, or one for each unit of a CTA (ssd/kernel.lua).
+local function panel_of(g)
+  local k, unit = g.k, g.at.unit
+  local cursor = g.rings.outputs:cursor()
+  if unit then k:mov(cursor.stage, unit) end
+  return k:address(g.buffers.o, unit and unit * g.p.panel.bytes), cursor
+end
+
 --- Returns store(words), for the warpgroup that has O^T of the chunks, two elements in a word.
 function module.writer(g)
   local k, p, ring = g.k, g.p, g.rings.outputs
-  local thread, cursor = k:special "tid.x" & 127, ring:cursor()
+  local panel, cursor = panel_of(g)
+  local thread = k:special "tid.x" & 127
   local lane = thread & 31
-  local pieces = panels.pieces(p.panel, k:address(g.buffers.o), lane, thread >> 5)(0, 0)
+  local pieces = panels.pieces(p.panel, panel, lane, thread >> 5)(0, 0)
   return function(words)
     ring:acquire(cursor)
     for _, piece in ipairs(pieces) do
@@ -20,17 +29,18 @@ function module.writer(g)
     end
     k:bar_warp_sync(0xFFFFFFFF)
     k:mbarrier_arrive(ring:full_barrier(cursor), { guard = lane:eq(0) })
-    ring:advance(cursor)
+    k:xor(cursor.phase, cursor.phase, 1)
   end
 end
 
 --- The role of the warp that copies.
 function module.emit(g)
   local k, p, at, ring = g.k, g.p, g.at, g.rings.outputs
-  local lane, cursor, place = k:special "tid.x" & 31, ring:cursor(), tensors.place(p)
+  local from, cursor = panel_of(g)
+  local lane, place = k:special "tid.x" & 31, tensors.place(p)
   local last, leader = at.start + at.tokens, lane:eq(0)
   k:loop(at.chunks, function(chunk)
-    local row, from = at.start + (chunk << 6), k:address(g.buffers.o)
+    local row = at.start + (chunk << 6)
     ring:wait(cursor)
     -- Of what the other warps have written: they need not wait for the fence.
     k:fence_proxy_async { space = "shared::cta" }
@@ -44,15 +54,15 @@ function module.emit(g)
     end
     if p.packed then
       k:if_((row + p.chunk):le(last), copy_whole, function()
-        local rows = { to = g.sizes.rows_of_o, width = p.heads * p.dim }
-        panels.copy_rows(k, p.panel, from, lane, rows, row, k:mad_lo_u32(at.head, p.dim, at.column), last, 32)
+        local rows = { to = g.sizes.rows_of_o, width = p.heads * p.value_dim }
+        panels.copy_rows(k, p.panel, from, lane, rows, row, k:mad_lo_u32(at.head, p.value_dim, at.column), last, 32)
         k:bar_warp_sync(0xFFFFFFFF)
       end)
     else
       copy_whole()
     end
     k:mbarrier_arrive(ring:empty_barrier(cursor), { guard = leader })
-    ring:advance(cursor)
+    k:xor(cursor.phase, cursor.phase, 1)
   end)
 end
 

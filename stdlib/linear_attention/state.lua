@@ -1,5 +1,5 @@
--- The state of a CTA in global memory: f32 matrices of dim x dim elements. A row of the accumulators is a column of V,
--- a column one of K.
+-- The state of a CTA in global memory: f32 matrices of dim x value_dim elements. A row of the accumulators is a column
+-- of V, a column one of K.
 
 local elements = require "wgrun.tile.elements"
 
@@ -10,8 +10,8 @@ local module = {}
 local function places(g, tensor, number, layout, row, each)
   local k, p = g.k, g.p
   local column = (k:special "tid.x" & 3) << 1
-  local matrix = k:element(tensor, k:mul_wide_u32(number, p.dim * p.dim))
-  local v_step, k_step = layout == "vk" and p.dim or 1, layout == "vk" and 1 or p.dim
+  local matrix = k:element(tensor, k:mul_wide_u32(number, p.dim * p.value_dim))
+  local v_step, k_step = layout == "vk" and p.dim or 1, layout == "vk" and 1 or p.value_dim
   local from = matrix + k:mul_wide_u32(k:mul(row, v_step) + k:mul(column, k_step), 4)
   for r = 0, p.dim // 2 - 1, 2 do
     each(r, from, 4 * (8 * (r // 2 % 2) * v_step + 8 * (r // 4) * k_step), 4 * k_step)

@@ -158,6 +158,25 @@ delta_rule("delta rule, packed", 600, { packed = true })
 delta_rule("delta rule, segments", 1300, { segments = 3, initial_state = true })
 delta_rule("delta rule, decays for each channel", 576, { decay = "channel" })
 
+-- Nine chunks, so that stages are used again; a CTA with two heads, two that share copies, and segments.
+local function ssd(name, tokens, opts)
+  opts.heads, opts.final_state = opts.heads or 2, true
+  local function shape(...) return opts.packed and { tokens, ... } or { 1, tokens, ... } end
+  local function random(seed, ...) return wg.randn { shape = shape(...), dtype = "bf16", seed = seed } end
+  local x, B, C, dt = random(1, opts.heads, 64), random(2, 1, 128), random(3, 1, 128), wg.full("f32", shape(opts.heads), 0.05)
+  local states = { 1, opts.heads, 64, 128 }
+  cases[#cases + 1] = { name = name, body = function()
+    wg.ssd(opts):run(x, dt, wg.full("f32", { opts.heads }, -0.5), B, C, wg.zeros("bf16", x.shape), {
+      final_state = wg.zeros("f32", states), initial_state = opts.initial_state and wg.randn { shape = states, dtype = "f32", seed = 4 } or nil,
+      starts = opts.packed and wg.tensor("s32", { 2 }, { 0, tokens - 30 }) or nil,
+    })
+  end }
+end
+ssd("ssd", 576, {})
+ssd("ssd, pairs", 576, { pairs = true })
+ssd("ssd, packed", 600, { heads = 1, packed = true })
+ssd("ssd, segments", 1700, { heads = 1, segments = 3, initial_state = true })
+
 -- Five CTAs, which share sequences of uneven lengths, one of them empty: a head in two parts, one in three. Two stages, so that they are used
 -- again and again.
 local function decode(name, opts, keys)

@@ -152,11 +152,10 @@ function backward:flops(batches, queries, keys)
   return 10.0 * batches * p.heads * p.dim * attention.pairs(p, queries, keys)
 end
 
--- Calls each(kernel, options) for the launches of the method called `name`; `given` also holds options of the kernels'
--- method.
-local function each_launch(name, self, given, each)
+-- The launches of the method called `name`, and the options that are the kernels' own.
+local function launches_of(name, self, given)
   local operands, rest = arguments.split_options(name, "attention_backward:launches", given)
-  for i, launch in ipairs(self:launches(operands)) do each(i, launch[1], arguments.extended(launch[2], rest)) end
+  return self:launches(operands), rest
 end
 
 --- Computes dQ, dK and dV, and waits until they are in their tensors.
@@ -166,9 +165,7 @@ end
 --- @return string  the back end that ran it
 --- @see attention_backward:launches
 function backward:run(given)
-  local backend
-  each_launch("attention_backward:run", self, given, function(_, kernel, launch) backend = kernel:run(launch) end)
-  return backend
+  return prepared_launches.run(launches_of("attention_backward:run", self, given))
 end
 
 --- Prepares launches that can be started many times, with their tensors on the device.
@@ -178,11 +175,7 @@ end
 --- @return launches
 --- @see kernel:prepare
 function backward:prepare(given)
-  local list = {}
-  each_launch("attention_backward:prepare", self, given, function(i, kernel, launch)
-    list[i] = kernel:prepare(launch)
-  end)
-  return prepared_launches.of(list)
+  return prepared_launches.prepare(launches_of("attention_backward:prepare", self, given))
 end
 
 --- Measures how long the three kernels take, each by itself.
@@ -193,11 +186,7 @@ end
 ---   (attention_backward:flops; of packed sequences 0), and the three medians
 --- @see kernel:time
 function backward:time(given)
-  local parts, sum = {}, 0
-  each_launch("attention_backward:time", self, given, function(i, kernel, launch)
-    parts[i] = kernel:time(launch).median_us
-    sum = sum + parts[i]
-  end)
+  local sum, parts = prepared_launches.time(launches_of("attention_backward:time", self, given))
   local p, q, k = self.plan, arguments.shape_of(given.Q), arguments.shape_of(given.K)
   local rows = p.layout == "bshd" and 2 or 3
   return {
