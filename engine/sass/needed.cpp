@@ -1,16 +1,20 @@
 #include "sass/needed.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
+#include "isa/effects.hpp"
 #include "isa/opaque.hpp"
 #include "sass/step_events.hpp"
 
 namespace wgrun::sass {
 namespace {
 
+bool is_product(const Step& step) { return step.op->name.starts_with("wgmma.mma_async"); }
+
 bool is_written(const Step& step, std::size_t operand) {
-    if (operand == 0 && step.op->name.starts_with("wgmma.mma_async")) return true;
+    if (operand == 0 && is_product(step)) return true;
     return operand < step.op->operands.size() && step.op->operands[operand].access == isa::Access::out;
 }
 
@@ -32,17 +36,15 @@ void for_each_register(const Step& step, bool written, Visit of_register) {
     if (!written) visit(step.guard);
 }
 
-class Needed {
+class Registers {
   public:
-    Needed(const std::map<std::uint32_t, std::int64_t>& known, const ProgramValues& values,
-           const std::set<int>& lost)
-        : known_(known), values_(values), lost_(lost) {}
-
-    std::set<std::uint32_t> of(const Program& program) {
+    Registers(const Program& program, const std::map<std::uint32_t, std::int64_t>& known,
+              const ProgramValues& values, const std::set<int>& lost)
+        : known_(known), values_(values), lost_(lost) {
         for_each_step(program, [&](const Step& step) {
             if (only_computes(step))
                 computes_.push_back(&step);
-            else if (!never_executes(step, known_) && !lost_.contains(step.where.line))
+            else if (acts(step))
                 for_each_register(step, false, [&](Reg reg) { needed_.insert(reg.id); });
         });
         for (const BasicBlock& block : program.blocks()) needed_.insert(block.condition.id);
@@ -53,10 +55,17 @@ class Needed {
                 if (result_needed(**step))
                     for_each_register(**step, false, [&](Reg reg) { needed_.insert(reg.id); });
         }
-        return needed_;
+    }
+    const std::set<std::uint32_t>& needed() const { return needed_; }
+    /// Whether it matters that the step is executed.
+    bool matters(const Step& step) const {
+        return acts(step) && (!only_computes(step) || result_needed(step));
     }
 
   private:
+    bool acts(const Step& step) const {
+        return !never_executes(step, known_) && !lost_.contains(step.where.line);
+    }
     bool only_computes(const Step& step) const {
         const auto& operands = step.op->operands;
         if (isa::is_opaque(*step.op) || operands.empty() || operands[0].access != isa::Access::out)
@@ -66,7 +75,6 @@ class Needed {
                std::ranges::all_of(does.accesses,
                                    [](const Access& access) { return access.does == Does::load; });
     }
-
     bool result_needed(const Step& step) const {
         bool out = false;
         for_each_register(step, true, [&](Reg reg) { out = out || needed_.contains(reg.id); });
@@ -80,12 +88,88 @@ class Needed {
     std::set<std::uint32_t> needed_;
 };
 
+/// Which accumulators are read later, block by block from their ends.
+class Unread {
+  public:
+    Unread(const Program& program, const Registers& registers) : program_(program) {
+        for_each_step(program, [&](const Step& step) {
+            if (!is_product(step)) return;
+            unread_.insert(&step);
+            for (const Reg reg : step.operands[0].list) numbers_.try_emplace(reg.id, numbers_.size());
+        });
+        if (unread_.empty()) return;
+        for_each_step(program, [&](const Step& step) {
+            if (!is_product(step) && registers.matters(step)) readers_.insert(&step);
+        });
+    }
+
+    std::set<const Step*> find() {
+        // A product that nobody reads does not read, so that the first guess is that nobody reads any.
+        while (!unread_.empty()) {
+            const std::size_t before = unread_.size();
+            live_.assign(program_.blocks().size(), Set(numbers_.size()));
+            for (bool changed = true; changed;) {
+                changed = false;
+                for (std::size_t i = program_.blocks().size(); i-- > 0;)
+                    if (pass(i)) changed = true;
+            }
+            if (unread_.size() == before) break;
+        }
+        return std::move(unread_);
+    }
+
+  private:
+    using Set = std::vector<bool>;
+
+    /// Returns whether more is read from the beginning of the block on.
+    bool pass(std::size_t i) {
+        const BasicBlock& block = program_.blocks()[i];
+        Set live(numbers_.size());
+        block.for_each_successor([&](BlockId to, int) {
+            for (std::size_t at = 0; at < live.size(); ++at) live[at] = live[at] || live_[to][at];
+        });
+        for (auto step = block.steps.rbegin(); step != block.steps.rend(); ++step) pass(*step, live);
+        if (live == live_[i]) return false;
+        live_[i] = std::move(live);
+        return true;
+    }
+
+    void pass(const Step& step, Set& live) {
+        const auto set = [&](bool value) {
+            return [&, value](Reg reg) {
+                if (const auto at = numbers_.find(reg.id); at != numbers_.end()) live[at->second] = value;
+            };
+        };
+        if (!is_product(step)) {
+            if (!step.guard) for_each_register(step, true, set(false));
+            if (readers_.contains(&step)) for_each_register(step, false, set(true));
+            return;
+        }
+        struct Reads final : isa::Effects {
+            bool any = true;
+            void issue_mma(const isa::AsyncMma& mma) override { any = mma.reads_accumulators; }
+        } accumulators;
+        isa::visit_effects(step, accumulators);
+        if (std::ranges::any_of(step.operands[0].list, [&](Reg reg) { return live[numbers_.at(reg.id)]; }))
+            unread_.erase(&step);
+        if (!accumulators.any && !step.guard) for_each_register(step, true, set(false));
+        if (unread_.contains(&step)) return;
+        for_each_register(step, false, set(true));
+        if (accumulators.any) for_each_register(step, true, set(true));
+    }
+
+    const Program& program_;
+    std::set<const Step*> unread_, readers_;
+    std::map<std::uint32_t, std::size_t> numbers_;  ///< of accumulators
+    std::vector<Set> live_;                         ///< by block: at its beginning
+};
+
 }  // namespace
 
-std::set<std::uint32_t> needed_registers(const Program& program,
-                                         const std::map<std::uint32_t, std::int64_t>& known,
-                                         const ProgramValues& values, const std::set<int>& lost) {
-    return Needed(known, values, lost).of(program);
+Needed needed_of(const Program& program, const std::map<std::uint32_t, std::int64_t>& known,
+                 const ProgramValues& values, const std::set<int>& lost) {
+    const Registers registers(program, known, values, lost);
+    return {registers.needed(), Unread(program, registers).find()};
 }
 
 }  // namespace wgrun::sass

@@ -21,7 +21,7 @@ class ProgramEvents {
           of_(of),
           known_(constants(program, false)),
           values_(program),
-          needed_(needed_registers(program, known_, values_, of.lost)) {}
+          needed_(needed_of(program, known_, values_, of.lost)) {}
 
     Asked make() {
         EventGraph& graph = out_.graph;
@@ -100,7 +100,7 @@ class ProgramEvents {
             if (event.does == Does::set_registers && of_.ignores_setmaxnreg) continue;
             const auto id = static_cast<EventId>(out_.graph.events.size());
             out_.graph.events.push_back(placed(event, step));
-            const bool unread = event.does == Does::product && !any_needed(step.operands.at(0));
+            const bool unread = event.does == Does::product && needed_.unread.contains(&step);
             out_.graph.events.back().unread = unread;
             const bool optional = unread || (event.does == Does::cluster_arrive && of_.without_cluster) ||
                                   (event.does == Does::mbarrier_expect &&
@@ -156,17 +156,14 @@ class ProgramEvents {
         return behind;
     }
 
-    bool any_needed(const Operand& accumulators) const {
-        return std::ranges::any_of(accumulators.list, [&](Reg reg) { return needed_.contains(reg.id); });
-    }
-
     bool all_needed(const Step& step) const {
         for (std::size_t i = 0; i < step.operands.size() && i < step.op->operands.size(); ++i) {
             if (step.op->operands[i].access != isa::Access::out) continue;
-            if (step.operands[i].kind == Operand::Kind::reg && !needed_.contains(step.operands[i].reg.id))
+            if (step.operands[i].kind == Operand::Kind::reg &&
+                !needed_.registers.contains(step.operands[i].reg.id))
                 return false;
             for (const Reg reg : step.operands[i].list)
-                if (!needed_.contains(reg.id)) return false;
+                if (!needed_.registers.contains(reg.id)) return false;
         }
         return true;
     }
@@ -248,7 +245,7 @@ class ProgramEvents {
     const Peculiarities& of_;
     std::map<std::uint32_t, std::int64_t> known_;
     ProgramValues values_;
-    std::set<std::uint32_t> needed_;
+    Needed needed_;
     std::map<std::uint32_t, std::uint64_t> writes_;  ///< of registers, so far in the text
     std::set<int> lines_;                            ///< of steps that are compared
     Asked out_;

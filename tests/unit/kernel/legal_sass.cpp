@@ -146,6 +146,28 @@ TEST_CASE("a product whose accumulators nothing reads may go") {
     CHECK(verdict(reads, stores) == refuted);
 }
 
+TEST_CASE("a product whose accumulators the next one overwrites may go, and one that feeds it") {
+    const auto product = [](int scale) {
+        return fmt::format(
+            "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {{%f0,%f1,%f2,%f3}}, %d0, %d1, {}, 1, 1, "
+            "0, 0;",
+            scale);
+    };
+    const std::string fence = "wgmma.fence.sync.aligned;", stores = "st.global.f32 [%p], %f0;";
+    const auto of = [&](int second, const std::string& between) {
+        return verdict(
+            {fence, product(0), commit, wait, between, fence, product(second), commit, wait, stores},
+            {{5, "WARPGROUP.ARRIVE"},
+             {-1, "HGMMA.64x8x16.F32.BF16 R24, gdesc[UR4], RZ, !UPT, gsb0"},
+             {8, "WARPGROUP.DEPBAR.LE gsb0, 0x0"},
+             {9, "STG.E desc[UR4][R2.64], R24"}});
+    };
+    CHECK(of(0, "mov.u32 %r, 0;") == undecided);
+    CHECK(of(1, "mov.u32 %r, 0;") == refuted);
+    CHECK(of(0, "st.global.f32 [%p+64], %f1;") == refuted);
+    CHECK(of(0, "add.f32 %f1, %f1, %f2;") == undecided);  // nobody reads the sum
+}
+
 TEST_CASE("a wait that is never executed covers nothing") {
     const std::vector<std::string> program{
         "wgmma.fence.sync.aligned;",
