@@ -36,10 +36,10 @@ void for_each_register(const Step& step, bool written, Visit of_register) {
     if (!written) visit(step.guard);
 }
 
-class Registers {
+class NeededRegisters {
   public:
-    Registers(const Program& program, const std::map<std::uint32_t, std::int64_t>& known,
-              const ProgramValues& values, const std::set<int>& lost)
+    NeededRegisters(const Program& program, const std::map<std::uint32_t, std::int64_t>& known,
+                    const ProgramValues& values, const std::set<int>& lost)
         : known_(known), values_(values), lost_(lost) {
         for_each_step(program, [&](const Step& step) {
             if (only_computes(step))
@@ -91,7 +91,7 @@ class Registers {
 /// Which accumulators are read later, block by block from their ends.
 class Unread {
   public:
-    Unread(const Program& program, const Registers& registers) : program_(program) {
+    Unread(const Program& program, const NeededRegisters& registers) : program_(program) {
         for_each_step(program, [&](const Step& step) {
             if (!is_product(step)) return;
             unread_.insert(&step);
@@ -168,7 +168,7 @@ class Unread {
 
 Needed needed_of(const Program& program, const std::map<std::uint32_t, std::int64_t>& known,
                  const ProgramValues& values, const std::set<int>& lost) {
-    const Registers registers(program, known, values, lost);
+    const NeededRegisters registers(program, known, values, lost);
     return {registers.needed(), Unread(program, registers).find()};
 }
 
