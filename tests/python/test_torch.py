@@ -240,7 +240,7 @@ class Attention(Case):
         options, factor = (0.125, True, 0, 0.0), torch.ones(1, device=DEVICE)
         fp8 = random(16, 64).to(torch.float8_e4m3fn)
         o, lse = ops.attention(q, q, q, *options, "bshd", "", None, True)
-        packed = q[0]
+        packed, rows, decays = q[0], random(1, 32, 576), torch.zeros(1, 8, 2, device=DEVICE)
         o_packed, lse_packed = ops.attention_packed(packed, packed, packed, ends * 2, ends * 2, 32, 32, *options, True)
         calls = {
             "mm": (lambda x: ops.mm(x, b, None), a), "bmm": (lambda x: ops.bmm(x[None], b[None]), a),
@@ -252,7 +252,10 @@ class Attention(Case):
             "attention_packed": (lambda x: ops.attention_packed(x, packed, packed, ends, ends, 32, 32, *options, False)[0], packed),
             "attention_packed_backward": (lambda x: ops.attention_packed_backward(
                 x, packed, packed, o_packed, lse_packed, o_packed, ends * 2, ends * 2, 32, 32, *options)[0], packed),
-            "attention_decode": (lambda x: ops.attention_decode(x[:, :1], q, q, ends[:1], None, 0.125, False), q)}
+            "attention_decode": (lambda x: ops.attention_decode(x[:, :1], q, q, ends[:1], None, 0.125, False), q),
+            "mla_decode": (lambda x: ops.mla_decode(x, rows, ends[:1], None, 0.07, True), random(1, 1, 2, 576)),
+            "delta_rule": (lambda x: ops.delta_rule(x, x, x, decays, decays, 0.1, None, False, False, None)[0],
+                           random(1, 8, 2, 128))}
         self.assertEqual(set(calls), {name for name in dir(ops) if not name.startswith("_") and name != "name"})
         forward = torch.autograd.forward_ad
         for name, (call, x) in calls.items():

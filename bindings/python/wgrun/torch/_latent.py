@@ -7,8 +7,7 @@ from typing import Any, Optional, Union
 import torch
 from torch import Tensor
 
-from ._attention import _no_context
-from ._made import DTYPES, dtype_of, launcher, missing, operation, ready, wrong
+from ._made import DTYPES, dtype_of, launcher, operation, ready, wrong
 
 _ROW, _VALUE = 576, 512
 
@@ -28,13 +27,6 @@ def _decode(q: Tensor, cache: Tensor, lengths: Tensor, pages: Optional[Tensor], 
 @_decode.register_fake
 def _(q: Tensor, cache: Tensor, lengths: Tensor, pages: Optional[Tensor], scale: float, causal: bool) -> Tensor:
     return q.new_empty((*q.shape[:3], _VALUE))
-
-
-def _no_gradients(ctx: Any, *_: Any) -> Any:
-    missing("mla_decode", "gradients")
-
-
-_decode.register_autograd(_no_gradients, setup_context=_no_context)
 
 
 def mla_decode(q: Tensor, cache: Tensor, cache_seqlens: Union[Tensor, int], softmax_scale: float,

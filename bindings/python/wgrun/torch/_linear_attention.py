@@ -46,17 +46,6 @@ def _(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, scale: float, in
     return _empty(v, final_state, starts)
 
 
-def _no_gradients(ctx: Any, *_: Any) -> Any:
-    missing("delta_rule", "gradients")
-
-
-def _no_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-    pass
-
-
-_delta_rule.register_autograd(_no_gradients, setup_context=_no_context)
-
-
 def _unit(x: Tensor) -> Tensor:
     """Rows of length 1, as flash-linear-attention makes them."""
     wide = x.float()
