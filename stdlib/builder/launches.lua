@@ -56,6 +56,20 @@ function module.time(list, more)
   return sum, parts
 end
 
+--- The launches of an object that has `launches` and, by these names, kernels in the order in which they start, as
+--- objects of one kernel each: lists of { kernel =, launch = }, as plans of the C API and objects of the Python package
+--- take them. The object need not have all of the kernels.
+function module.steps(object, names)
+  local steps = {}
+  for _, name in ipairs(names) do
+    local number, made = #steps + 1, rawget(object, name)
+    steps[number] = made and {
+      kernel = made, launch = function(_, ...) return object:launches(...)[number][2] end,
+    }
+  end
+  return steps
+end
+
 classes.close("prepared launches", launches)
 classes.shield(launches, "launches:", { "start", "wait", "download", "upload" })
 

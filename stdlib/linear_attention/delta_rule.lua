@@ -156,14 +156,7 @@ end
 --- @return table  a list of { kernel =, launch = }
 --- @see delta_rule:launches
 function delta_rule:steps()
-  local steps = {}
-  for _, name in ipairs { "preparation", "summary", "scan", "kernel" } do
-    local number, made = #steps + 1, rawget(self, name)
-    steps[number] = made and {
-      kernel = made, launch = function(_, ...) return self:launches(...)[number][2] end,
-    }
-  end
-  return steps
+  return prepared_launches.steps(self, { "preparation", "summary", "scan", "kernel" })
 end
 
 --- The options of the launch, where there is one: without `segments`, with one decay for each head.

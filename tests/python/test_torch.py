@@ -255,7 +255,10 @@ class Attention(Case):
             "attention_decode": (lambda x: ops.attention_decode(x[:, :1], q, q, ends[:1], None, 0.125, False), q),
             "mla_decode": (lambda x: ops.mla_decode(x, rows, ends[:1], None, 0.07, True), random(1, 1, 2, 576)),
             "delta_rule": (lambda x: ops.delta_rule(x, x, x, decays, decays, 0.1, None, False, False, None)[0],
-                           random(1, 8, 2, 128))}
+                           random(1, 8, 2, 128)),
+            "ssd": (lambda x: ops.ssd(x, decays, decays[0, 0], rows[None, :, :8, :64].reshape(1, 8, 1, 64),
+                                      rows[None, :, :8, :64].reshape(1, 8, 1, 64), None, None, None, None, False, 0.0, 1.0, False)[0],
+                    random(1, 8, 2, 64))}
         self.assertEqual(set(calls), {name for name in dir(ops) if not name.startswith("_") and name != "name"})
         forward = torch.autograd.forward_ad
         for name, (call, x) in calls.items():
@@ -609,6 +612,67 @@ class LinearAttention(Case):
         for call, text in ((lambda: wt.delta_rule(q, k, v, g, beta), r"g \(1, 20, 2, 128\) and beta"),
                            (lambda: wt.kda(q, k, v, g, beta, initial_state=beta), "initial_state"),
                            (lambda: wt.kda(q, k, v, g, beta, cu_seqlens=beta), "cu_seqlens of torch.float32")):
+            with self.assertRaisesRegex(ValueError, text):
+                call()
+
+
+class StateSpaceDuality(Case):
+    def tensors(self, batch, tokens, heads, groups, headdim, dstate):
+        x, b, c = random(batch, tokens, heads, headdim), random(batch, tokens, groups, dstate), random(batch, tokens, groups, dstate)
+        dt, a = torch.rand(batch, tokens, heads, device=DEVICE), -torch.rand(heads, device=DEVICE)
+        return x, dt, a, b, c
+
+    @staticmethod
+    def recurrence(x, dt, a, b, c, d, state):
+        """Of one head of one sequence, in binary64."""
+        rows = []
+        for t in range(x.shape[0]):
+            state = torch.exp(dt[t] * a) * state + dt[t] * torch.outer(x[t], b[t])
+            rows.append(state @ c[t] + d * x[t])
+        return torch.stack(rows), state
+
+    def compare(self, got, given, d, states, at, sequence):
+        x, dt, a, b, c = (tensor.double() for tensor in given)
+        for head in range(x.shape[2]):
+            group = head // (x.shape[2] // b.shape[2])
+            start = torch.zeros(x.shape[3], b.shape[3], dtype=torch.float64, device=DEVICE) if states is None else states[sequence, head].double()
+            y, state = self.recurrence(x[at][:, head], dt[at][:, head], a[head], b[at][:, group], c[at][:, group], d[head].double(), start)
+            self.near(got[0][at][:, head], y)
+            self.near(got[1][sequence, head], state)
+
+    def test_results(self):
+        for headdim, dstate, dtype in ((64, 128, torch.float32), (128, 64, torch.bfloat16)):
+            x, dt, a, b, c = self.tensors(2, 70, 2, 1, headdim, dstate)
+            dt, bias, d = dt.to(dtype), torch.randn(2, device=DEVICE), torch.randn(2, device=DEVICE)
+            states = torch.randn(2, 2, headdim, dstate, device=DEVICE)
+            got = wt.ssd(x, dt, a, b, c, 256, D=d, dt_bias=bias, initial_states=states, dt_softplus=True, dt_limit=(0.1, 0.9),
+                         return_final_states=True)
+            step = torch.nn.functional.softplus(dt.double() + bias.double()).clamp(0.1, 0.9)
+            for batch in range(2):
+                self.compare(got, (x, step, a, b, c), d, states, (batch, slice(None)), batch)
+        given = self.tensors(1, 100, 4, 2, 64, 64)
+        got = wt.ssd(*given, cu_seqlens=torch.tensor([0, 30, 100], device=DEVICE), return_final_states=True)
+        for sequence, rows in enumerate((slice(0, 30), slice(30, 100))):
+            self.compare(got, given, torch.zeros(4), None, (0, rows), sequence)
+        self.assertTrue(torch.equal(wt.ssd(*given), wt.ssd(*given, chunk_size=64, dt_limit=(0.0, 1e30))))
+
+    def test_shapes_without_a_run(self):
+        given = self.tensors(1, 20, 2, 1, 64, 128)
+        with torch._subclasses.FakeTensorMode(allow_non_fake_inputs=True) as mode:
+            y, state = wt.ssd(*(mode.from_tensor(x) for x in given), return_final_states=True)
+        self.assertEqual((y.shape, state.shape, state.dtype), ((1, 20, 2, 64), (1, 2, 64, 128), torch.float32))
+
+    def test_refused(self):
+        x, dt, a, b, c = self.tensors(1, 20, 2, 1, 64, 128)
+        with self.assertRaisesRegex(NotImplementedError, "wgrun::ssd: has no gradients"):
+            wt.ssd(x.detach().requires_grad_(), dt, a, b, c).sum().backward()
+        for call, text in ((lambda: wt.ssd(x, dt, a, b, c, z=x), "ssd: z"), (lambda: wt.ssd(x, dt, a, b[..., :32], c[..., :32]), "a dstate of 32"),
+                           (lambda: wt.ssd(x, dt, a, b, c, D=x), r"D \(1, 20, 2, 64\): \(2,\)")):
+            with self.assertRaisesRegex(NotImplementedError, text):
+                call()
+        for call, text in ((lambda: wt.ssd(x, dt[:, :10], a, b, c), "do not fit"), (lambda: wt.ssd(x, dt, a, b, c, dt_limit=(2, 1)), "dt_limit"),
+                           (lambda: wt.ssd(x, dt, a, b, c, initial_states=x), "initial_states"),
+                           (lambda: wt.ssd(x, dt, a, b, c, cu_seqlens=a), "cu_seqlens of torch.float32")):
             with self.assertRaisesRegex(ValueError, text):
                 call()
 

@@ -125,6 +125,12 @@ function ssd:launches(x, dt, A, B, C, y, values)
   return list
 end
 
+--- The launches as objects of one kernel each, which a host starts one after the other: each has the kernel and the
+--- method `launch`, as plans of the C API and objects of the Python package take them.
+--- @return table  a list of { kernel =, launch = }
+--- @see ssd:launches
+function ssd:steps() return prepared_launches.steps(self, { "summary", "kernel" }) end
+
 --- The options of the launch, where there is one: without `segments`.
 --- @param x tensor
 --- @param dt tensor
@@ -213,4 +219,4 @@ end
 
 classes.close("ssd", ssd)
 classes.shield(wg, "wg.", { "ssd" })
-classes.shield(ssd, "ssd:", { "launches", "launch", "flops", "run", "prepare", "time" })
+classes.shield(ssd, "ssd:", { "launches", "launch", "steps", "flops", "run", "prepare", "time" })

@@ -10,6 +10,7 @@ from ._latent import mla_decode
 from ._linear_attention import delta_rule, kda
 from ._operator import operator
 from ._products import grouped_mm, linear, matmul, scaled_mm
+from ._ssd import ssd
 
 __all__ = ["attention", "attention_decode", "delta_rule", "flash_attn_func", "flash_attn_varlen_func", "grouped_mm", "kda",
-           "linear", "matmul", "mla_decode", "operator", "scaled_dot_product_attention", "scaled_mm"]
+           "linear", "matmul", "mla_decode", "operator", "scaled_dot_product_attention", "scaled_mm", "ssd"]
