@@ -180,11 +180,18 @@ class Kept {
     bool keeps(isa::Reg reg, int loop, BlockId at) {
         loop_ = loop, at_ = at;
         in_flight_.clear();
-        return keeps(reg);
+        return keeps(reg, nullptr);
     }
 
   private:
-    bool keeps(isa::Reg reg) {
+    /// Is it written earlier in each turn? What is written later has another value in the first turn.
+    bool comes_before(const Writer& writer, const Writer* reader) const {
+        if (reader != nullptr && writer.block == reader->block) return writer.number < reader->number;
+        return outline_.graph().dominates(writer.block, reader != nullptr ? reader->block : at_);
+    }
+
+    /// reader: null: it is the end of the block.
+    bool keeps(isa::Reg reg, const Writer* reader) {
         // What depends on itself counts the turns.
         if (std::ranges::find(in_flight_, reg) != in_flight_.end()) return false;
         const Writer* only = nullptr;
@@ -196,11 +203,11 @@ class Kept {
         if (only == nullptr) return true;
         const Step& step = *only->step;
         if (step.guard || step.op->effects != nullptr || step.op->run == nullptr || step.op->convergent ||
-            !outline_.graph().dominates(only->block, at_))
+            !comes_before(*only, reader))
             return false;
         in_flight_.push_back(reg);
         bool out = true;
-        isa::for_each_read(step, [&](isa::Reg source) { out = out && keeps(source); });
+        isa::for_each_read(step, [&](isa::Reg source) { out = out && keeps(source, only); });
         in_flight_.pop_back();
         return out;
     }
