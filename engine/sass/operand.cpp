@@ -3,6 +3,8 @@
 #include <charconv>
 #include <optional>
 
+#include "sass/record.hpp"
+
 namespace wgrun::sass {
 namespace {
 
@@ -64,7 +66,8 @@ bool read_terms(std::string_view text, Source& out) {
             term.scale = scale;
             part.remove_suffix(suffix.size());
         }
-        if (part.ends_with(".U32")) part.remove_suffix(4);
+        term.narrow = part.ends_with(".U32");
+        if (term.narrow) part.remove_suffix(4);
         Source reg;
         if (!read_register(part, reg)) return false;
         term.uniform = reg.kind == Source::Kind::uniform;
@@ -111,7 +114,12 @@ Source source_of(std::string_view text) {
 
 std::vector<Source> operands_as_sources(const Instruction& instruction) {
     std::vector<Source> out;
-    for (const std::string_view operand : instruction.operands) out.push_back(source_of(operand));
+    // A generic address has 64 bits, also where nvdisasm does not say so: "LD.E R4, [R4]".
+    const bool wide = instruction.record->memory == Memory::generic && instruction.has("E");
+    for (const std::string_view operand : instruction.operands) {
+        Source& source = out.emplace_back(source_of(operand));
+        for (Source::Term& term : source.terms) term.wide = term.wide || (wide && !term.narrow);
+    }
     return out;
 }
 

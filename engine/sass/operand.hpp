@@ -22,6 +22,7 @@ struct Source {
     /// A register within brackets.
     struct Term {
         bool uniform = false, wide = false;  ///< wide: 64 bits
+        bool narrow = false;                 ///< R4.U32: 32 bits
         int index = 0, scale = 1;
     };
     Kind kind = Kind::other;

@@ -298,6 +298,9 @@ TEST_CASE("registers before their first write, and addresses of 64 bits in unifo
     CHECK(of(loads, "STG.E desc[UR8][R2.64+0x40], R5") == proved);
     CHECK(of(loads, "STG.E desc[UR8][RZ.U32+UR4+0x40], R5") == proved);
     CHECK(of(loads, "STG.E desc[UR8][RZ.U32+UR4+0x44], R5") == refuted);
+    // A generic address has 64 bits, whether nvdisasm says so or not.
+    CHECK(of(loads, "ST.E [R2+0x40], R5") == proved);
+    CHECK(of(loads, "ST.E [R2+0x44], R5") == refuted);
     // R6 is written behind the store; nothing writes R7, which something may do that is not shown.
     CHECK(of(loads, "STG.E desc[UR8][R2.64+0x40], R6") == refuted);
     CHECK(of(loads, "STG.E desc[UR8][R2.64+0x40], R7") == proved);
