@@ -162,10 +162,10 @@ TEST_CASE("a product whose accumulators the next one overwrites may go, and one 
              {8, "WARPGROUP.DEPBAR.LE gsb0, 0x0"},
              {9, "STG.E desc[UR4][R2.64], R24"}});
     };
-    CHECK(of(0, "mov.u32 %r, 0;") == undecided);
+    CHECK(of(0, "mov.u32 %r, 0;") == proved);
     CHECK(of(1, "mov.u32 %r, 0;") == refuted);
     CHECK(of(0, "st.global.f32 [%p+64], %f1;") == refuted);
-    CHECK(of(0, "add.f32 %f1, %f1, %f2;") == undecided);  // nobody reads the sum
+    CHECK(of(0, "add.f32 %f1, %f1, %f2;") == proved);  // nobody reads the sum
 }
 
 TEST_CASE("a wait that is never executed covers nothing") {
