@@ -59,7 +59,7 @@ constexpr std::array faults{
                    .shape = "shl.b64 by a constant of 64 or more",
                    .hits = shifts_everything_out,
                    .remedy = "a register of 0, which is what the shift gives"},
-    AssemblerFault{.reports = "fla#984; wgrun, layouts, 2026-11-30",
+    AssemblerFault{.reports = "wgrun, layouts, 2026-11-30",
                    .first = {12, 4, 0},
                    .until = {12, 9, 0},
                    .what = "it may compute a descriptor from registers that hold something else, or nothing: "
