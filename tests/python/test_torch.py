@@ -672,6 +672,8 @@ class StateSpaceDuality(Case):
                 call()
         for call, text in ((lambda: wt.ssd(x, dt[:, :10], a, b, c), "do not fit"), (lambda: wt.ssd(x, dt, a, b, c, dt_limit=(2, 1)), "dt_limit"),
                            (lambda: wt.ssd(x, dt, a, b, c, initial_states=x), "initial_states"),
+                           (lambda: wt.ssd(x, dt, a, b, c, dt_limit=(-1, 1)), "dt_limit"), (lambda: wt.ssd(x, dt.int(), a, b, c), "dt of torch.int32"),
+                           (lambda: wt.ssd(x, dt, a, b, c, cu_seqlens=torch.zeros(1, dtype=torch.int32)), r"cu_seqlens of torch.int32 \(1,\)"),
                            (lambda: wt.ssd(x, dt, a, b, c, cu_seqlens=a), "cu_seqlens of torch.float32")):
             with self.assertRaisesRegex(ValueError, text):
                 call()

@@ -8,7 +8,7 @@ from typing import Any, Optional
 import torch
 from torch import Tensor
 
-from ._made import DTYPES, bucket, dtype_of, missing, operation, ready, script, wrong
+from ._made import DTYPES, bucket, dtype_of, missing, operation, ready, refuse_others, script, starts_of, wrong
 
 _DIM = 128
 
@@ -55,9 +55,7 @@ def _unit(x: Tensor) -> Tensor:
 def _call(what: str, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, scale: Optional[float],
           initial_state: Optional[Tensor], output_final_state: bool, use_qk_l2norm_in_kernel: bool, state_v_first: bool,
           cu_seqlens: Optional[Tensor], others: dict[str, Any]) -> tuple[Tensor, Optional[Tensor]]:
-    for name, value in others.items():
-        if value is not None and value is not False:
-            missing(what, name)
+    refuse_others(what, others)
     dtype_of(what, q, k, v)
     if q.dim() != 4 or q.shape != k.shape or v.dim() != 4 or v.shape[:2] != q.shape[:2]:
         wrong(what, f"Q {tuple(q.shape)}, K {tuple(k.shape)} and V {tuple(v.shape)} do not fit")
@@ -71,20 +69,15 @@ def _call(what: str, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, s
     factor = 1 / math.sqrt(_DIM) if scale is None else float(scale)
     if not 0 < factor < math.inf:
         wrong(what, f"a scale of {factor}: a positive number")
-    if cu_seqlens is not None and (v.shape[0] != 1 or cu_seqlens.dim() != 1 or cu_seqlens.dtype not in (torch.int32, torch.int64)):
-        wrong(what, f"cu_seqlens of {cu_seqlens.dtype} {tuple(cu_seqlens.shape)} for {v.shape[0]} batches: int32 or int64, one more than "
-                    "there are sequences, in a batch of 1")
-    sequences = v.shape[0] if cu_seqlens is None else cu_seqlens.shape[0] - 1
+    starts = None if cu_seqlens is None else starts_of(what, cu_seqlens, v.shape[0])
+    sequences = v.shape[0] if starts is None else starts.shape[0] - 1
     states = (sequences, v.shape[2], _DIM, _DIM)
     if initial_state is not None and initial_state.shape != states:
         wrong(what, f"initial_state {tuple(initial_state.shape)}: {states}")
     if use_qk_l2norm_in_kernel:
         q, k = _unit(q), _unit(k)
     tensors = (q, k, v, g if g.dtype == torch.bfloat16 else g.float(), beta.float())
-    starts = None
-    if cu_seqlens is not None:
-        tensors, starts = tuple(tensor.squeeze(0) for tensor in tensors), cu_seqlens.to(torch.int32).contiguous()
-    o, state = _delta_rule(*(tensor.contiguous() for tensor in tensors), factor,
+    o, state = _delta_rule(*((tensor if starts is None else tensor.squeeze(0)).contiguous() for tensor in tensors), factor,
                            None if initial_state is None else initial_state.float().contiguous(), output_final_state,
                            state_v_first, starts)
     return o.view_as(v), state if output_final_state else None

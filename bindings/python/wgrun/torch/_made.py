@@ -145,6 +145,21 @@ def missing(what: str, why: str) -> NoReturn:
     raise NotImplementedError(f"{what}: {why}")
 
 
+def refuse_others(what: str, others: dict[str, Any]) -> None:
+    """Arguments of the function that this one stands for, which change nothing where they are None or False."""
+    for name, value in others.items():
+        if value is not None and value is not False:
+            missing(what, name)
+
+
+def starts_of(what: str, cu_seqlens: torch.Tensor, batch: int) -> torch.Tensor:
+    """Where sequences of a batch of 1 begin, and the last one ends, as kernels read it."""
+    if batch != 1 or cu_seqlens.dim() != 1 or cu_seqlens.shape[0] < 2 or cu_seqlens.dtype not in (torch.int32, torch.int64):
+        wrong(what, f"cu_seqlens of {cu_seqlens.dtype} {tuple(cu_seqlens.shape)} for {batch} batches: int32 or int64, one more than "
+                    "there are sequences, in a batch of 1")
+    return cu_seqlens.to(torch.int32).contiguous()
+
+
 def autocast(*tensors: Optional[torch.Tensor]) -> tuple[Any, ...]:
     """The tensors as torch.autocast has an operator of its list of lower precision take them, which is all where it is off."""
     kind = next(tensor.device.type for tensor in tensors if tensor is not None)

@@ -8,7 +8,7 @@ from typing import Any, Optional
 import torch
 from torch import Tensor
 
-from ._made import DTYPES, bucket, dtype_of, missing, operation, ready, script, wrong
+from ._made import DTYPES, bucket, dtype_of, missing, operation, ready, refuse_others, script, starts_of, wrong
 
 _SIZES = (64, 128)
 
@@ -57,9 +57,7 @@ def ssd(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, chunk_size: Opti
     changes nothing: chunks have 64 tokens. Sequences one after another have cu_seqlens, in a batch of 1. Returns y, or with
     return_final_states y and the states after the last tokens, sequences x heads x headdim x dstate (float32). No gradients."""
     what = "ssd"
-    for name, value in others.items():
-        if value is not None and value is not False:
-            missing(what, name)
+    refuse_others(what, others)
     dtype_of(what, x, B, C)
     if x.dim() != 4 or B.dim() != 4 or B.shape != C.shape or B.shape[:2] != x.shape[:2] or dt.shape != x.shape[:3]:
         wrong(what, f"x {tuple(x.shape)}, dt {tuple(dt.shape)}, B {tuple(B.shape)} and C {tuple(C.shape)} do not fit")
@@ -71,20 +69,17 @@ def ssd(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, chunk_size: Opti
     for name, vector in (("A", A), ("D", D), ("dt_bias", dt_bias)):
         if vector is not None and vector.shape != (heads,):
             missing(what, f"{name} {tuple(vector.shape)}: {(heads,)}")
-    if cu_seqlens is not None and (x.shape[0] != 1 or cu_seqlens.dim() != 1 or cu_seqlens.dtype not in (torch.int32, torch.int64)):
-        wrong(what, f"cu_seqlens of {cu_seqlens.dtype} {tuple(cu_seqlens.shape)} for {x.shape[0]} batches: int32 or int64, one more than "
-                    "there are sequences, in a batch of 1")
-    sequences = x.shape[0] if cu_seqlens is None else cu_seqlens.shape[0] - 1
+    starts = None if cu_seqlens is None else starts_of(what, cu_seqlens, x.shape[0])
+    sequences = x.shape[0] if starts is None else starts.shape[0] - 1
     states = (sequences, heads, x.shape[3], B.shape[3])
     if initial_states is not None and initial_states.shape != states:
         wrong(what, f"initial_states {tuple(initial_states.shape)}: {states}")
-    if not dt_limit[0] <= dt_limit[1]:
-        wrong(what, f"a dt_limit of {tuple(dt_limit)}: the smaller one comes first")
-    of_tokens = [x, dt if dt.dtype in DTYPES else dt.float(), B, C]
-    starts = None
-    if cu_seqlens is not None:
-        of_tokens, starts = [tensor.squeeze(0) for tensor in of_tokens], cu_seqlens.to(torch.int32).contiguous()
-    of_tokens = [tensor.contiguous() for tensor in of_tokens]
+    if not 0 <= dt_limit[0] <= dt_limit[1]:
+        wrong(what, f"a dt_limit of {tuple(dt_limit)}: 0 or more, and the smaller one first")
+    if not dt.is_floating_point():
+        wrong(what, f"dt of {dt.dtype}: a floating-point type")
+    of_tokens = [x, dt if dt.dtype in (torch.float32, torch.bfloat16, torch.float16) else dt.float(), B, C]
+    of_tokens = [(tensor if starts is None else tensor.squeeze(0)).contiguous() for tensor in of_tokens]
     vectors = [None if tensor is None else tensor.float().contiguous() for tensor in (D, dt_bias, initial_states)]
     y, state = _ssd(of_tokens[0], of_tokens[1], A.float().contiguous(), of_tokens[2], of_tokens[3], *vectors, starts, dt_softplus,
                     float(dt_limit[0]), float(dt_limit[1]), return_final_states)
