@@ -279,14 +279,12 @@ void add_outside(Evidence& evidence, const Program& program, const LaunchSizes& 
                                  fmt::format("the proof holds where {}, and a launch has {}", domain, passes),
                                  std::string(run_it)});
     };
-    const auto numbers = [&](const LaunchNumber& of) {
-        std::set<std::string> out;
-        for (const LaunchNumber::Term& term : of.terms)
-            for (const LaunchNumber::Factor& factor : term.factors)
-                if (factor.param >= 0) {
-                    const auto i = static_cast<std::size_t>(factor.param);
-                    out.insert(fmt::format("{} = {}", program.params()[i].name, launch.params[i]));
-                }
+    const auto passed = [&](const LaunchNumber& of) {
+        std::vector<std::string> out;
+        for (const int param : of.params()) {
+            const auto i = static_cast<std::size_t>(param);
+            out.push_back(fmt::format("{} = {}", program.params()[i].name, launch.params[i]));
+        }
         const Dim3 grid = launch.grid;
         return out.empty() ? fmt::format("a grid of {}, {}, {}", grid.x, grid.y, grid.z)
                            : fmt::format("{}", fmt::join(out, ", "));
@@ -294,7 +292,7 @@ void add_outside(Evidence& evidence, const Program& program, const LaunchSizes& 
     for (const LaunchLimit& limit : evidence.limits)
         if (limit.broken_by(launch))
             for (const Property property : {Property::global_races, Property::bounds})
-                add(property, limit.text, numbers(limit.number));
+                add(property, limit.text, passed(limit.number));
 }
 
 std::vector<Verdict> verdicts(std::span<const Diagnostic> findings, const Evidence& evidence) {

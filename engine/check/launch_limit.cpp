@@ -22,4 +22,14 @@ double LaunchNumber::of(const LaunchSizes& launch) const {
     return sum;
 }
 
+std::set<int> LaunchNumber::params() const {
+    std::set<int> out;
+    for (const Term& term : terms)
+        for (const Factor& factor : term.factors) {
+            if (factor.param >= 0) out.insert(factor.param);
+            if (factor.dividend != nullptr) out.merge(factor.dividend->params());
+        }
+    return out;
+}
+
 }  // namespace wgrun::check

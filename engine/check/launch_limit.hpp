@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct LaunchNumber {
 
     /// Exact as long as products are below 2^53.
     double of(const LaunchSizes& launch) const;
+    /// The parameters that it depends on.
+    std::set<int> params() const;
 };
 
 struct LaunchLimit {
@@ -33,7 +36,9 @@ struct LaunchLimit {
     LaunchNumber number{};  ///< without terms: what it is, a launch does not show
     std::int64_t most = 0;
     /// False, too, where the launch does not show it.
-    bool broken_by(const LaunchSizes& launch) const { return number.of(launch) > static_cast<double>(most); }
+    bool broken_by(const LaunchSizes& launch) const {
+        return !number.terms.empty() && number.of(launch) > static_cast<double>(most);
+    }
 };
 
 }  // namespace wgrun::check

@@ -1,6 +1,7 @@
 #include "sass/needed.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,11 +12,22 @@
 namespace wgrun::sass {
 namespace {
 
-bool is_product(const Step& step) { return step.op->name.starts_with("wgmma.mma_async"); }
-
 bool is_written(const Step& step, std::size_t operand) {
-    if (operand == 0 && is_product(step)) return true;
-    return operand < step.op->operands.size() && step.op->operands[operand].access == isa::Access::out;
+    if (operand >= step.op->operands.size()) return false;
+    const isa::Access access = step.op->operands[operand].access;
+    // A list that is read and written are accumulators.
+    return access == isa::Access::out ||
+           (access == isa::Access::inout && !step.operands[operand].list.empty());
+}
+
+/// Whether a product of warpgroups adds to its accumulators; nothing: the step is none.
+std::optional<bool> adds_to_accumulators(const Step& step) {
+    struct Product final : isa::Effects {
+        std::optional<bool> adds;
+        void issue_mma(const isa::AsyncMma& mma) override { adds = mma.reads_accumulators; }
+    } found;
+    if (!isa::is_opaque(*step.op)) isa::visit_effects(step, found);
+    return found.adds;
 }
 
 template <class Visit>
@@ -93,13 +105,15 @@ class Unread {
   public:
     Unread(const Program& program, const NeededRegisters& registers) : program_(program) {
         for_each_step(program, [&](const Step& step) {
-            if (!is_product(step)) return;
+            const std::optional<bool> adds = adds_to_accumulators(step);
+            if (!adds) return;
+            products_.emplace(&step, *adds);
             unread_.insert(&step);
             for (const Reg reg : step.operands[0].list) numbers_.try_emplace(reg.id, numbers_.size());
         });
         if (unread_.empty()) return;
         for_each_step(program, [&](const Step& step) {
-            if (!is_product(step) && registers.matters(step)) readers_.insert(&step);
+            if (!products_.contains(&step) && registers.matters(step)) readers_.insert(&step);
         });
     }
 
@@ -140,25 +154,23 @@ class Unread {
                 if (const auto at = numbers_.find(reg.id); at != numbers_.end()) live[at->second] = value;
             };
         };
-        if (!is_product(step)) {
+        const auto product = products_.find(&step);
+        if (product == products_.end()) {
             if (!step.guard) for_each_register(step, true, set(false));
             if (readers_.contains(&step)) for_each_register(step, false, set(true));
             return;
         }
-        struct Reads final : isa::Effects {
-            bool any = true;
-            void issue_mma(const isa::AsyncMma& mma) override { any = mma.reads_accumulators; }
-        } accumulators;
-        isa::visit_effects(step, accumulators);
         if (std::ranges::any_of(step.operands[0].list, [&](Reg reg) { return live[numbers_.at(reg.id)]; }))
             unread_.erase(&step);
-        if (!accumulators.any && !step.guard) for_each_register(step, true, set(false));
+        const bool adds = product->second;
+        if (!adds && !step.guard) for_each_register(step, true, set(false));
         if (unread_.contains(&step)) return;
         for_each_register(step, false, set(true));
-        if (accumulators.any) for_each_register(step, true, set(true));
+        if (adds) for_each_register(step, true, set(true));
     }
 
     const Program& program_;
+    std::map<const Step*, bool> products_;  ///< whether they add to their accumulators
     std::set<const Step*> unread_, readers_;
     std::map<std::uint32_t, std::size_t> numbers_;  ///< of accumulators
     std::vector<Set> live_;                         ///< by block: at its beginning

@@ -67,3 +67,12 @@ out_has "k: proved for all launches with rows >= 1"
 out_has "races in global memory: proved for all launches with rows >= 1 where nctaid.y = nctaid.z = 1, rows <= 1024"
 launches 5 1025
 out_has "races in global memory, bounds: undecided: domain.lua:2: the proof holds where rows <= 1024, and a launch has rows = 1025"
+
+# The same of a quotient of a number.
+sed 's/row:lt(rows)/row:lt(rows >> 1)/' domain.lua >half.lua
+run check half.lua
+exits 0
+out_has "races in global memory: proved for all launches with rows >= 1 where nctaid.y = nctaid.z = 1, rows / 2 <= 1024"
+sed 's/ 1025 }/ 2050 }/' half.lua >more.lua
+run check more.lua
+out_has "races in global memory, bounds: undecided: more.lua:2: the proof holds where rows / 2 <= 1024, and a launch has rows = 2050"
