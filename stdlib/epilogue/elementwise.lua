@@ -49,7 +49,11 @@ end
 local function staging(k, opts, columns, lane, warp)
   local staged, along_columns = {}, {}
   for _, operation in ipairs(operations) do
-    for _, vector in pairs(operation.vectors and opts.vectors and operation.vectors(opts) or {}) do
+    local vectors, names = operation.vectors and opts.vectors and operation.vectors(opts) or {}, {}
+    for name in pairs(vectors) do names[#names + 1] = name end
+    table.sort(names) -- one order in all runs: emitted texts are compared, and kept in caches
+    for _, name in ipairs(names) do
+      local vector = vectors[name]
       if vector.along == "column" then
         staged[vector] = opts.vectors + 4 * columns * #along_columns
         along_columns[#along_columns + 1] = vector

@@ -37,7 +37,8 @@ local function loader(g, lane)
     for i = 0, 1 do
       local inside = (token + i):lt(at.tokens)
       local index = k:mad_wide_u32(first + token + i, p.heads, k:cvt_u64_u32(at.head))
-      for name, register in pairs { g = to.g[i], beta = to.beta[i] } do
+      for _, name in ipairs { "g", "beta" } do
+        local register = to[name][i]
         k:mov(register, 0.0)
         local from = k:element(sizes[name], index)
         if name == "g" and p.g_dtype == "bf16" then

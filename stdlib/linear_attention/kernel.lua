@@ -12,6 +12,7 @@
 -- another kernel prepares (linear_attention/channel_preparation.lua), and a thread copies what it has left.
 
 local wg = require "wgrun"
+local meeting = require "wgrun.builder.meeting"
 local parameters = require "wgrun.builder.parameters"
 local copies = require "wgrun.linear_attention.copies"
 local gates = require "wgrun.linear_attention.gates"
@@ -104,13 +105,6 @@ local function tile_of(g)
   end)
 end
 
--- All threads of the cluster meet.
-local function meet(k, p)
-  if p.sharing == 1 then return k:bar_sync(0) end
-  k:barrier_cluster_arrive()
-  k:barrier_cluster_wait()
-end
-
 --- The kernel of a plan (of plan.make), with these parameters; its CTAs are half of V, head, and sequence. While it is
 --- emitted it is a table `g`: k, p; maps and sizes, its parameters; buffers and rings; at, what the CTA computes.
 function module.make(p, list)
@@ -121,7 +115,9 @@ function module.make(p, list)
     if p.summary then dependent_launch.begin(k) end
     local thread = k:special "tid.x"
     k:if_(thread:eq(0), function()
-      for _, map in pairs(g.maps) do k:prefetch_tensormap(map) end
+      for _, name in ipairs { "K", "Q", "V", "O" } do
+        if g.maps[name] then k:prefetch_tensormap(g.maps[name]) end
+      end
       for _, name in ipairs { "keys", "values", "prepared", "outputs" } do
         if g.rings[name] then g.rings[name]:init() end
       end
@@ -130,7 +126,7 @@ function module.make(p, list)
       preparation.clear(k, k:address(g.buffers.t), p.t_stages * p.t.bytes, thread, p.threads)
       k:fence_proxy_async { space = "shared::cta" }
     end
-    meet(k, p)
+    meeting.all(k, p.sharing)
     g.at = tile_of(g)
     local role = k:shfl_sync_idx_b32(thread >> 7, 0, 31)
     k:if_(role:eq(0), function()
@@ -148,7 +144,7 @@ function module.make(p, list)
         preparation.emit(g, role - 2)
       end)
     end)
-    if p.sharing > 1 then meet(k, p) end -- the other CTA may still need this one's memory
+    if p.sharing > 1 then meeting.all(k, p.sharing) end -- the other CTA may still need this one's memory
   end)
   kernel:launch_rule { notes = parameters.notes(list) }
   return kernel

@@ -34,4 +34,14 @@ for _, dim in ipairs { 64, 96, 128, 192, 256 } do
   try(wg.attention_decode, { dim = dim, heads = 8, kv_heads = 1, name = "decode" .. dim })
 end
 for _, heads in ipairs { 16, 128 } do try(wg.mla_decode, { heads = heads, page = 64, name = "mla" .. heads }) end
+for _, segments in ipairs { 1, 3 } do
+  for _, decay in ipairs { "head", "channel" } do
+    try(wg.delta_rule, { heads = 4, qk_heads = 2, decay = decay, segments = segments, final_state = true,
+      name = "delta_" .. decay .. segments })
+  end
+  for _, dim in ipairs { 64, 128 } do
+    try(wg.ssd, { heads = 4, headdim = dim, segments = segments, final_state = true, D = true, name = "ssd" .. dim .. "_" .. segments })
+  end
+end
+try(wg.ssd, { heads = 4, pairs = true, packed = true, dt_softplus = true, name = "ssd_pairs" })
 try(wg.attention, { dim = 128, softcap = 30, window = 512, packed = true, lse = true, name = "attention_window" })

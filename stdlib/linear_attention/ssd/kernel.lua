@@ -11,6 +11,7 @@
 -- and one for each unit stores y (linear_attention/results.lua).
 
 local wg = require "wgrun"
+local meeting = require "wgrun.builder.meeting"
 local parameters = require "wgrun.builder.parameters"
 local copies = require "wgrun.linear_attention.copies"
 local results = require "wgrun.linear_attention.results"
@@ -86,13 +87,6 @@ local function serve(g)
   if not p.summary then k:if_(warp:ge(outputs), function() results.emit(of_unit(g, warp - outputs)) end) end
 end
 
--- All threads of the cluster meet.
-local function meet(k, p)
-  if p.multicast == 1 then return k:bar_sync(0) end
-  k:barrier_cluster_arrive()
-  k:barrier_cluster_wait()
-end
-
 --- The kernel of a plan (of plan.make), with these parameters; its CTAs are one or two heads, and sequence or segment.
 --- While it is emitted it is a table `g`, as that of wg.delta_rule (linear_attention/kernel.lua).
 function module.make(p, list)
@@ -102,12 +96,14 @@ function module.make(p, list)
     g.buffers, g.rings = stages_of(k, p)
     local thread = k:special "tid.x"
     k:if_(thread:eq(0), function()
-      for _, map in pairs(g.maps) do k:prefetch_tensormap(map) end
+      for _, name in ipairs { "K", "Q", "V", "O" } do
+        if g.maps[name] then k:prefetch_tensormap(g.maps[name]) end
+      end
       for _, name in ipairs { "keys", "prepared", "outputs" } do
         if g.rings[name] then g.rings[name]:init() end
       end
     end)
-    meet(k, p)
+    meeting.all(k, p.multicast)
     g.at = sequences.complete(g, { head = k:special "ctaid.y" * p.gated })
     local role = k:shfl_sync_idx_b32(thread >> 7, 0, 31)
     k:if_(role:eq(0), function() serve(g) end, function()
@@ -123,7 +119,7 @@ function module.make(p, list)
         across_chunks.emit(of_unit(g, role - 1))
       end)
     end)
-    if p.multicast > 1 then meet(k, p) end -- the other CTA may still write to this one
+    if p.multicast > 1 then meeting.all(k, p.multicast) end -- the other CTA may still write to this one
   end)
   kernel:launch_rule { notes = parameters.notes(list) }
   return kernel
