@@ -10,6 +10,7 @@ local scheduler = require "wgrun.attention.scheduler"
 local splits = require "wgrun.attention.splits"
 local tensors = require "wgrun.attention.tensors"
 local division = require "wgrun.builder.division"
+local meeting = require "wgrun.builder.meeting"
 local parameters = require "wgrun.builder.parameters"
 
 local module = {}
@@ -121,12 +122,7 @@ function module.make(p, list)
     k:griddepcontrol_launch_dependents()
     k:griddepcontrol_wait()
     fp8.ones(k, p, g.buffers.v)
-    if p.splits > 1 then
-      k:barrier_cluster_arrive()
-      k:barrier_cluster_wait()
-    else
-      k:bar_sync(0)
-    end
+    meeting.all(k, p.splits)
     k:if_((thread >> 7):eq(0), function()
       k:setmaxnreg_dec(p.registers[1])
       k:if_(thread:eq(0), function() produce(g) end)

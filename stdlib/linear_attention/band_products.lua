@@ -8,8 +8,8 @@ local module = {}
 
 -- Returns at(step), for the blocks of row pair `row` and column pair `column`; at(step) returns load(panel), what they
 -- read of 16 channels, those of `step` (0 to 3, a register) in a panel (0 or 1) of the tiles: words of K and of Q
--- (rows), of K (columns), and factor(a, b), what decays by since the end of band b (0 or 1) of
--- the columns up to the beginning of band a of the rows, without fractions: two words of two channels each.
+-- (rows), of K (columns), and factor(a, b), the decay from the end of band b (0 or 1) of the columns to the beginning
+-- of band a of the rows, without fractions: two words of two channels each.
 local function reader(g, me, row, column)
   local k, p, lane = g.k, g.p, me.lane
   local in_line = lane & 7

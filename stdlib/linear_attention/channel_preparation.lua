@@ -120,8 +120,8 @@ local function prepare(g, me, mine, at, following, copies, meet)
   meet() -- the record before has been copied, but T
   k:if_(me.thread:lt(p.chunk), function() k:st_shared_f32(me.places.beta + (me.thread << 2), mine.beta) end)
   local store, first, last = rows.writer(g, me), rows.edges(g, me)
-  local since, upto = rows.fractions(g, me, first, last)
-  rows.store(g, mine, store, since, upto)
+  local from_edge, upto = rows.fractions(g, me, first, last)
+  rows.store(g, mine, store, from_edge, upto)
   k:if_(me.warp:eq(rows.bands - 1), function()
     for c = 0, 3 do k:st_shared_f32(me.places.whole + in_line, last[c], { offset = 4 * c }) end
   end)
@@ -132,11 +132,11 @@ local function prepare(g, me, mine, at, following, copies, meet)
   local whole = k:ld_shared_v4_f32(me.places.whole + in_line)
   meet() -- all rows have been multiplied
   for c = 0, 3 do
-    k:ex2_approx_ftz_f32(since[c], first[c])
+    k:ex2_approx_ftz_f32(from_edge[c], first[c])
     k:ex2_approx_ftz_f32(upto[c], whole[c] - last[c])
   end
-  rows.store(g, mine, store, since, upto, g.sizes.scale)
-  k:if_(me.warp:eq(rows.bands - 1), function() k:st_shared_v4_f32(me.places.decay + in_line, since) end)
+  rows.store(g, mine, store, from_edge, upto, g.sizes.scale)
+  k:if_(me.warp:eq(rows.bands - 1), function() k:st_shared_v4_f32(me.places.decay + in_line, from_edge) end)
   load(g, me, mine, following)
   k:fence_proxy_async { space = "shared::cta" }
   meet()

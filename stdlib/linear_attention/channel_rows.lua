@@ -113,17 +113,17 @@ end
 --- negated.
 function module.fractions(g, me, first, last)
   local k = g.k
-  local since, upto, of_rows, of_columns = k:regs("f32", 4), k:regs("f32", 4), {}, {}
+  local from_edge, upto, of_rows, of_columns = k:regs("f32", 4), k:regs("f32", 4), {}, {}
   for c = 0, 3 do
     local whole_first, whole_last = k:cvt_rni_s32_f32(first[c]), k:cvt_rni_s32_f32(last[c])
-    k:ex2_approx_ftz_f32(since[c], first[c] - k:cvt_rn_f32_s32(whole_first))
+    k:ex2_approx_ftz_f32(from_edge[c], first[c] - k:cvt_rn_f32_s32(whole_first))
     k:ex2_approx_ftz_f32(upto[c], k:cvt_rn_f32_s32(whole_last) - last[c])
     of_rows[c], of_columns[c] = k:mov(whole_first + bias, { type = "u32" }), k:mov(k:neg(whole_last), { type = "u32" })
   end
   local to = (me.warp << 8) + (me.lane << 3)
   k:st_shared_v2_b32(me.places.of_rows + to, packed(of_rows))
   k:st_shared_v2_b32(me.places.of_columns + to, packed(of_columns))
-  return since, upto
+  return from_edge, upto
 end
 
 --- Returns store(name, r, words, factors): the thread's four elements of a row, each times a factor, to the tile
@@ -145,17 +145,17 @@ function module.writer(g, me)
   end
 end
 
---- Stores K and Q times the decays since `since`, up to each row, and K times those from each row up to `upto`: four
+--- Stores K and Q times the decays from `from_edge` to each row, and K times those from each row up to `upto`: four
 --- channels each, which are left multiplied by the band's decays. scale: of Q, or nil.
-function module.store(g, rows, store, since, upto, scale)
+function module.store(g, rows, store, from_edge, upto, scale)
   local k = g.k
   for r = 0, rows_of_band - 1 do
     local of_q = {}
     for c = 0, 3 do
-      k:mul(since[c], since[c], rows.e[4 * r + c])
-      of_q[c] = scale and since[c] * scale or since[c]
+      k:mul(from_edge[c], from_edge[c], rows.e[4 * r + c])
+      of_q[c] = scale and from_edge[c] * scale or from_edge[c]
     end
-    store("k", r, rows.k, since)
+    store("k", r, rows.k, from_edge)
     store("q", r, rows.q, of_q)
   end
   for r = rows_of_band - 1, 0, -1 do

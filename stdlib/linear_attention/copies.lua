@@ -6,8 +6,8 @@ local module = {}
 
 --- What is copied to a stage: the rows of a chunk, in boxes as wide as a panel of the tile. map: of the tensor; to: a
 --- the address of the first stage; head: in the tensor; column: the first one, by default 0; stride: the bytes between
---- stages, by default those of the tile; ctas: of a cluster that need the same rows, of which each copies some boxes to
---- all.
+--- stages, by default those of the tile; ctas: how many CTAs of a cluster need the same rows. Each copies some boxes to
+--- all of them.
 function module.operand(k, tile, map, to, head, more)
   more = more or {}
   return {

@@ -67,6 +67,17 @@ function module.load(g, s)
   end
 end
 
+--- Stores the state after the last token, where it is wanted: the CTA has the last segment.
+function module.store_final(g, s)
+  local k, p, at = g.k, g.p, g.at
+  if not p.final_state then return end
+  local function store()
+    module.store_matrix(g, s, g.sizes.final_state, module.number(g, at.batch), p.state_layout)
+  end
+  if p.segments == 1 then return store() end
+  k:if_(at.segment:eq(p.segments - 1), store)
+end
+
 --- Stores the state after the CTA's last chunk, where it is wanted.
 function module.store(g, s)
   local k, p, at = g.k, g.p, g.at
@@ -82,12 +93,7 @@ function module.store(g, s)
       module.store_matrix(g, words, g.sizes.summaries, number, "kv", row)
     end)
   end
-  if not p.final_state then return end
-  local function store()
-    module.store_matrix(g, s, g.sizes.final_state, module.number(g, at.batch), p.state_layout)
-  end
-  if p.segments == 1 then return store() end
-  k:if_(at.segment:eq(p.segments - 1), store)
+  module.store_final(g, s)
 end
 
 return module

@@ -12,6 +12,7 @@
 -- in shared memory; ring.
 
 local arguments = require "wgrun.arguments"
+local meeting = require "wgrun.builder.meeting"
 local consume = require "wgrun.mainloop.consume"
 local produce = require "wgrun.mainloop.produce"
 local zeros = require "wgrun.mainloop.zeros"
@@ -95,11 +96,7 @@ function module.emit(k, p, maps, sizes, epilogue)
   g.ring = k:pipeline {
     stages = p.stages, arrivals = readers * p.multicast_producers, producers = p.constant and 2 or 1,
   }
-  local function sync_all()
-    if module.cluster_ctas(p) == 1 then return k:bar_sync(0) end
-    k:barrier_cluster_arrive()
-    k:barrier_cluster_wait()
-  end
+  local function sync_all() meeting.all(k, module.cluster_ctas(p)) end
 
   local thread = k:special "tid.x"
   k:if_(thread:eq(0), function() begin(g, epilogue) end)

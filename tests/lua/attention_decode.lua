@@ -2,22 +2,6 @@
 local wg = require "wgrun"
 local check = require "check"
 
--- The pages of all sequences in a random order, of which some are left over; -1 behind a sequence's last page.
-local function page_table(lengths, page, width)
-  local count, list = #lengths * width + 2, {}
-  local order = {}
-  for i = 0, count - 1 do order[i + 1] = i end
-  math.randomseed(5)
-  for i = count, 2, -1 do
-    local j = math.random(i)
-    order[i], order[j] = order[j], order[i]
-  end
-  for b, length in ipairs(lengths) do
-    for i = 0, width - 1 do list[#list + 1] = i * page < length and order[(b - 1) * width + i + 1] or -1 end
-  end
-  return count, list
-end
-
 -- Where K and V have key s of sequence b: the place in the first dimension, and the row there.
 local function key_finder(o, list, width)
   return function(b, s)
@@ -73,7 +57,7 @@ local function attend(name, o, lengths, ctas, score, seen_by, tensors)
   local firsts, rows, width, list = #lengths, longest, nil, nil
   if o.page then
     width = (longest + o.page - 1) // o.page
-    rows, firsts, list = o.page, page_table(lengths, o.page, width)
+    rows, firsts, list = o.page, check.page_table(lengths, o.page, width)
   end
   local find = key_finder(o, list, width)
   local Q = wg.randn { shape = shape_of(layout, #lengths, queries, o.heads, o.dim), dtype = dtype, seed = 1 }

@@ -29,6 +29,34 @@ function check.near(got, want, tolerance)
   if not (math.abs(got - want) <= tolerance) then error(("got %s, want %s"):format(got, want), 2) end
 end
 
+--- Compares many values: add(got, want) for each, and then the check, that the root of the mean squares of the differences
+--- is at most `allowed` of that of the values.
+function check.compared(name, allowed)
+  local errors, values = 0, 0
+  return function(got, want)
+    assert(got == got, name .. ": NaN")
+    errors, values = errors + (got - want) ^ 2, values + want ^ 2
+  end, function()
+    assert(errors <= allowed ^ 2 * values, ("%s: the error is %g of the values"):format(name, math.sqrt(errors / values)))
+  end
+end
+
+--- How many pages sequences of these lengths need, and which ones they have, `width` each: in a random order, of which some
+--- are left over; -1 behind a sequence's last page.
+function check.page_table(lengths, page, width)
+  local count, list, order = #lengths * width + 2, {}, {}
+  for i = 0, count - 1 do order[i + 1] = i end
+  math.randomseed(5)
+  for i = count, 2, -1 do
+    local j = math.random(i)
+    order[i], order[j] = order[j], order[i]
+  end
+  for b, length in ipairs(lengths) do
+    for i = 0, width - 1 do list[#list + 1] = i * page < length and order[(b - 1) * width + i + 1] or -1 end
+  end
+  return count, list
+end
+
 --- Calls `f(...)`, which must raise an error whose text holds `text`; gives the error.
 function check.raises(text, f, ...)
   local good, problem = pcall(f, ...)

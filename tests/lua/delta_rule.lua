@@ -39,16 +39,6 @@ local function recurrence(tokens, at, state, each)
   return s
 end
 
-local function compared(name, allowed)
-  local errors, values = 0, 0
-  return function(got, want)
-    assert(got == got, name .. ": NaN")
-    errors, values = errors + (got - want) ^ 2, values + want ^ 2
-  end, function()
-    assert(errors <= allowed ^ 2 * values, ("%s: the error is %g of the values"):format(name, math.sqrt(errors / values)))
-  end
-end
-
 -- lengths: of each sequence; packed, or all the same. data: keys(rows, seed), decay() and beta() in place of the usual ones; allowed,
 -- the error; before, tokens of no sequence before packed ones.
 local function run(name, o, lengths, data)
@@ -112,8 +102,8 @@ local function run(name, o, lengths, data)
   local initial, final = given.initial_state and flat(given.initial_state), given.final_state and flat(given.final_state)
   local scale, from = given.scale or 1 / math.sqrt(dim), data.before or 0
   local allowed = data.allowed or o.dtype == "f16" and 0.001 or 0.008
-  local add, finish = compared(name, allowed)
-  local add_state, finish_state = compared(name .. ", state", allowed)
+  local add, finish = check.compared(name, allowed)
+  local add_state, finish_state = check.compared(name .. ", state", allowed)
   for b, length in ipairs(lengths) do
     for h = 0, heads - 1 do
       local matrix = ((b - 1) * heads + h) * dim * dim

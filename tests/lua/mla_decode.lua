@@ -2,20 +2,6 @@
 local wg = require "wgrun"
 local check = require "check"
 
-local function page_table(lengths, page, width)
-  local count, list, order = #lengths * width + 2, {}, {}
-  for i = 0, count - 1 do order[i + 1] = i end
-  math.randomseed(5)
-  for i = count, 2, -1 do
-    local j = math.random(i)
-    order[i], order[j] = order[j], order[i]
-  end
-  for b, length in ipairs(lengths) do
-    for i = 0, width - 1 do list[#list + 1] = i * page < length and order[(b - 1) * width + i + 1] or -1 end
-  end
-  return count, list
-end
-
 local function compare(name, got, want, allowed)
   assert(got == want or math.abs(got - want) <= allowed * (math.abs(want) + 1), ("%s: %g, not %g"):format(name, got, want))
 end
@@ -32,7 +18,7 @@ local function attend(name, o, lengths, ctas, seeds)
   local firsts, rows, width, list = #lengths, longest, nil, nil
   if o.page then
     width = (longest + o.page - 1) // o.page
-    rows, firsts, list = o.page, page_table(lengths, o.page, width)
+    rows, firsts, list = o.page, check.page_table(lengths, o.page, width)
   end
   local function find(b, s)
     if not o.page then return b, s end

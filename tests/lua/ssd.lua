@@ -26,17 +26,6 @@ local function recurrence(length, columns, dstate, rate, skip, at, state, each)
   return s
 end
 
--- Root of the mean squares of differences over that of the values: add(got, want), and the check.
-local function compared(name, allowed)
-  local errors, values = 0, 0
-  return function(got, want)
-    assert(got == got, name .. ": NaN")
-    errors, values = errors + (got - want) ^ 2, values + want ^ 2
-  end, function()
-    assert(errors <= allowed ^ 2 * values, ("%s: the error is %g of the values"):format(name, math.sqrt(errors / values)))
-  end
-end
-
 local function softplus(x) return math.max(x, 0) + math.log(1 + math.exp(-math.abs(x))) end
 
 -- lengths: of each sequence; packed, or all the same. rate: A of a head, by default as Mamba-2 begins with, and the state lives for some
@@ -81,8 +70,8 @@ local function run(name, o, lengths, rate)
   local of_x, of_b, of_c, out, steps = flat(x), flat(B), flat(C), flat(first), flat(dt:convert "f32")
   local initial, final, bias, skip, rates = flat(given.initial_state), flat(given.final_state), flat(given.dt_bias), flat(given.D), flat(A)
   local limit, from, allowed = o.dt_limit or { 0, math.huge }, 0, dtype == "f16" and 0.001 or 0.006
-  local add, finish = compared(name, allowed)
-  local add_state, finish_state = compared(name .. ", state", allowed)
+  local add, finish = check.compared(name, allowed)
+  local add_state, finish_state = check.compared(name .. ", state", allowed)
   for b, length in ipairs(lengths) do
     for h = 1, heads do
       local group = (h - 1) // (heads // groups)

@@ -9,15 +9,10 @@ local wg = require "wgrun"
 local decode_scheduler = require "wgrun.attention.decode.scheduler"
 local consume = require "wgrun.attention.latent.consume"
 local copies = require "wgrun.attention.latent.copies"
+local meeting = require "wgrun.builder.meeting"
 local parameters = require "wgrun.builder.parameters"
 
 local module = {}
-
-local function meet(k, p)
-  if p.cluster == 1 then return k:bar_sync(0) end
-  k:barrier_cluster_arrive()
-  k:barrier_cluster_wait()
-end
 
 -- The pieces of a block, each with its ring.
 local function pieces_of(k, p)
@@ -56,7 +51,7 @@ function module.make(p, list)
     -- The next grid of the stream may start now, as this one may have before the previous grid's results were there.
     k:griddepcontrol_launch_dependents()
     local work = decode_scheduler.emit(k, p, g.sizes, thread & 31)
-    meet(k, p)
+    meeting.all(k, p.cluster)
     local role = k:shfl_sync_idx_b32(thread >> 7, 0, 31)
     k:if_(role:eq(0), function()
       k:setmaxnreg_dec(p.registers[1])
@@ -65,7 +60,7 @@ function module.make(p, list)
       k:setmaxnreg_inc(p.registers[2])
       consume.emit(g, work, role - 1)
     end)
-    if p.cluster > 1 then meet(k, p) end -- the other CTA may still need this one's memory
+    if p.cluster > 1 then meeting.all(k, p.cluster) end -- the other CTA may still need this one's memory
   end)
   kernel:launch_rule { notes = parameters.notes(list) }
   return kernel

@@ -51,12 +51,7 @@ function module.store(g, s, total)
     local first = (k:special "tid.x" & 127):eq(0) & at.column:eq(0)
     return k:st_global_b32(k:element(g.sizes.decays, number), k:ex2_approx_ftz(total), { guard = first })
   end
-  if not p.final_state then return end
-  local function store()
-    state.store_matrix(g, s, g.sizes.final_state, state.number(g, at.batch), p.state_layout)
-  end
-  if p.segments == 1 then return store() end
-  k:if_(at.segment:eq(p.segments - 1), store)
+  state.store_final(g, s)
 end
 
 return module
