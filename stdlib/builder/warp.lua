@@ -26,4 +26,27 @@ function module.over_lanes(k, value, combine, lanes)
   return value
 end
 
+--- The sums of f32 values, of each over all lanes: count of them, values[0] and so on, a power of two, at most 32. Lane l
+--- gets that of values[l % count]. An exchange halves the values that a lane has still to add.
+function module.sums_of_each(k, values, count, lane)
+  local distance = count // 2
+  while distance >= 1 do
+    local upper, left = (lane & distance):ne(0), {}
+    for i = 0, distance - 1 do
+      local other = k:reg "f32"
+      k:shfl_sync_bfly_b32(other, k:selp(values[i], values[i + distance], upper), distance, 31)
+      left[i] = k:selp(values[i + distance], values[i], upper) + other
+    end
+    values, distance = left, distance // 2
+  end
+  local sum = values[0]
+  distance = count
+  while distance < 32 do
+    local other = k:reg "f32"
+    k:shfl_sync_bfly_b32(other, sum, distance, 31)
+    sum, distance = sum + other, 2 * distance
+  end
+  return sum
+end
+
 return module

@@ -84,7 +84,8 @@ local function multiply(g, me, row, column)
   return sums
 end
 
--- Stores a block of N, as k:triangular_inverse reads it, and one of P, 0 above the diagonal. Nobody reads N there.
+-- Stores a block of N, as k:triangular_inverse reads it, and one of P, 0 above the diagonal, on which it has products
+-- that nothing has rounded: a token that comes first has no others. Nobody reads N there.
 local function store(g, me, row, column, sums)
   local k, p, lane = g.k, g.p, me.lane
   local convert, in_line, pair = elements.to_output[p.dtype], lane >> 2, (lane & 3) << 1
@@ -92,13 +93,16 @@ local function store(g, me, row, column, sums)
   local of_n = me.places.n + first * (4 * me.line) + (column << 6) + (pair << 2)
   local of_p = me.places.p + (first << 7) + (pair << 1)
   local ahead = k:mov(first, { type = "s32" }) - k:mov((column << 4) + pair, { type = "s32" })
+  local function of_row(name, half) return k:ld_shared_f32(me.places[name] + (first << 2), { offset = 32 * half }) end
   for half = 0, 1 do
-    local beta = k:neg(k:ld_shared_f32(me.places.beta + (first << 2), { offset = 32 * half }))
+    local beta, own = of_row("beta", half), of_row("own", half)
     for band = 0, 1 do
       local n, x = {}, {}
       for i = 0, 1 do
-        n[i + 1] = elements.nearest_tf32(k, sums.k[band][2 * half + i] * beta)
-        x[i] = k:selp(sums.q[band][2 * half + i] * g.sizes.scale, 0.0, ahead:ge(8 * band + i - 8 * half))
+        local upto = 8 * band + i - 8 * half
+        n[i + 1] = elements.nearest_tf32(k, sums.k[band][2 * half + i] * k:neg(beta))
+        x[i] = k:selp(own, sums.q[band][2 * half + i], ahead:eq(upto))
+        x[i] = k:selp(x[i] * g.sizes.scale, 0.0, ahead:ge(upto))
       end
       k:st_shared_v2_b32(of_n, n, { offset = 32 * me.line * half + 32 * band })
       local to = of_p + ((in_line ~ (column << 1) + band) << 4)

@@ -115,6 +115,7 @@ local function prepare(g, me, mine, at, following, copies, meet)
   local k, p = g.k, g.p
   local all, first_of_four, in_line = records.bytes(p), (me.thread & 127):eq(0), me.lane << 4
   local of_t, of_rest = first_of_four & me.warp:lt(4), first_of_four & me.warp:ge(4)
+  rows.own_products(g, me, mine)
   rows.decays(g, me, mine)
   k:if_(of_rest, copies.finish)
   meet() -- the record before has been copied, but T
@@ -170,7 +171,7 @@ function module.make(p, list)
     buffer("record", bytes, 1024)
     for _, part in ipairs(records.parts(p)) do me.places[part[1]] = me.places.record + offsets[part[1]] end
     buffer("n", triangular.bytes, 16)
-    buffer("beta", 4 * p.chunk, 16)
+    for _, name in ipairs { "beta", "own" } do buffer(name, 4 * p.chunk, 16) end
     buffer("logs", rows.bands * p.decay_bytes, 16)
     buffer("whole", p.decay_bytes, 16)
     for _, name in ipairs { "of_rows", "of_columns" } do buffer(name, rows.bands * p.decay_bytes // 2, 16) end

@@ -4,6 +4,7 @@
 local records = require "wgrun.linear_attention.records"
 local native = require "wgrun.native"
 local elements = require "wgrun.tile.elements"
+local warp = require "wgrun.builder.warp"
 
 local module = {}
 
@@ -106,6 +107,19 @@ local function packed(x)
   local words = {}
   for i = 0, 1 do words[i + 1] = (x[2 * i] & 0xFFFF) | (x[2 * i + 1] << 16) end
   return words
+end
+
+--- Stores q k of each of the band's tokens, products of what is in memory: decays would round them first.
+function module.own_products(g, me, rows)
+  local k, split, sums = g.k, elements.from_output[g.p.dtype], {}
+  for r = 0, rows_of_band - 1 do
+    for i = 0, 1 do
+      local a, b = { split(k, rows.q[2 * r + i]) }, { split(k, rows.k[2 * r + i]) }
+      for c = 1, 2 do sums[r] = sums[r] and k:fma(a[c], b[c], sums[r]) or a[c] * b[c] end
+    end
+  end
+  local sum = warp.sums_of_each(k, sums, rows_of_band, me.lane)
+  k:st_shared_f32(me.places.own + (me.warp << 5) + (me.lane << 2), sum, { guard = me.lane:lt(rows_of_band) })
 end
 
 --- What the edges of the band have beyond whole powers of two, as factors: of rows since the first edge, and of those

@@ -170,6 +170,12 @@ by_channel("what is forgotten at once", { 150 }, { final_state = true }, { decay
 by_channel("g of 16 bits", { 100, 100 }, { g_dtype = "bf16", heads = 2, final_state = true })
 by_channel("packed, from somewhere", { 70, 30 }, { packed = true, final_state = true }, { before = 200 })
 by_channel("one key, without decay", { 150 }, { final_state = true }, { keys = same, decay = function() return 0 end, beta = function() return 1 end, allowed = 0.04 })
+-- O of a first token is a multiple of q k, which is small beside its products here.
+local function across(rows)
+  local q, x = normalised(rows, 1), normalised(rows, 2)
+  return x - q * (x * q):sum { axis = 1 }:convert "f32":reshape { rows, 1 }
+end
+by_channel("one token, keys across queries", { 1 }, { heads = 2 }, { keys = across })
 
 check.refuses('wg.delta_rule: decay = "channel" requires bf16, not f16: products of K and decays leave its range', function() wg.delta_rule { decay = "channel", dtype = "f16" } end)
 check.refuses("wg.delta_rule: 6 heads cannot share 4 heads of Q and K: qk_heads must divide heads", function() wg.delta_rule { heads = 6, qk_heads = 4 } end)
