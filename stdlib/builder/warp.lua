@@ -26,8 +26,8 @@ function module.over_lanes(k, value, combine, lanes)
   return value
 end
 
---- The sums of f32 values, of each over all lanes: count of them, values[0] and so on, a power of two, at most 32. Lane l
---- gets that of values[l % count]. An exchange halves the values that a lane has still to add.
+--- The sums of f32 values, of each over all lanes: count of them, values[0] and so on, a power of two, at most 32.
+--- Lane l gets that of values[l % count]. An exchange halves the values that a lane has still to add.
 function module.sums_of_each(k, values, count, lane)
   local distance = count // 2
   while distance >= 1 do

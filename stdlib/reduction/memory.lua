@@ -170,7 +170,7 @@ function memory.workspace_of(owner, size)
   end
   if shared.workspace_tiles ~= tiles then
     shared.workspace_tiles = tiles
-    shared.partials, shared.counters = wg.zeros(p.accumulator, { elements }), wg.zeros("u32", { tiles * p.consumers })
+    shared.partials, shared.counters = wg.empty(p.accumulator, { elements }), wg.zeros("u32", { tiles * p.consumers })
   end
   return shared.partials, shared.counters
 end

@@ -81,8 +81,8 @@ local function workspace(self, blocks, dQ)
   local p, on_device = self.plan, arguments.describe(dQ) == "wgrun.device_tensor"
   local key = ("%d %s"):format(blocks, on_device)
   if self.workspace_key ~= key then
-    local stats, sums = wg.zeros("f32", { blocks * p.stats_bytes // 4 }),
-      wg.zeros("f32", { blocks * p.sums_bytes // 4 })
+    local stats, sums = wg.empty("f32", { blocks * p.stats_bytes // 4 }),
+      wg.empty("f32", { blocks * p.sums_bytes // 4 })
     if on_device then stats, sums = stats:to "gpu", sums:to "gpu" end
     self.workspace_key, self.stats, self.sums = key, stats, sums
   end

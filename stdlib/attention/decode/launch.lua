@@ -31,8 +31,8 @@ function module.workspace(self, stretches, heads, rows, dim)
   local w = self.workspace
   if w.stretches ~= stretches then
     w.stretches = stretches
-    w.partials, w.part_sums = wg.zeros("f32", { 2 * stretches * rows * dim }),
-      wg.zeros("f32", { 2 * stretches * rows * 2 })
+    w.partials, w.part_sums = wg.empty("f32", { 2 * stretches * rows * dim }),
+      wg.empty("f32", { 2 * stretches * rows * 2 })
   end
   if w.heads ~= heads then w.heads, w.counters = heads, wg.zeros("u32", { heads }) end
   return w

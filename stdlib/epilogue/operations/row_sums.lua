@@ -14,7 +14,7 @@ local function workspace(l, p)
   local shared, key = l.gemm.shared, tiles .. " x " .. parts
   if shared.row_tiles ~= key then
     shared.row_tiles = key
-    shared.row_partials, shared.row_counters = wg.zeros("f32", { parts * tiles * 64 * p.blocks }),
+    shared.row_partials, shared.row_counters = wg.empty("f32", { parts * tiles * 64 * p.blocks }),
       wg.zeros("u32", { tiles })
   end
   return shared

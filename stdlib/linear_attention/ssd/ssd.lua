@@ -74,7 +74,7 @@ local function workspace(self, batch, y)
   local key = ("%d %s"):format(batch, on_device)
   if self.workspace_key ~= key then
     local matrices = batch * p.segments * p.heads
-    local summaries, decays = wg.zeros("f32", { matrices * p.value_dim, p.dim }), wg.zeros("f32", { matrices })
+    local summaries, decays = wg.empty("f32", { matrices * p.value_dim, p.dim }), wg.empty("f32", { matrices })
     if on_device then summaries, decays = summaries:to "gpu", decays:to "gpu" end
     self.workspace_key, self.summaries, self.decays = key, summaries, decays
   end
