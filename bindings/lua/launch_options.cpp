@@ -11,11 +11,8 @@
 namespace wgrun::lua {
 namespace {
 
-/// Reads the list `args` for `program`: tensors and numbers.
-void read_arguments(lua_State* L, const Program& program, const Options& options, std::vector<Argument>& out,
-                    LaunchTensors& into) {
-    if (!options.has("args")) return;
-    if (options.push("args") != LUA_TTABLE) options.fail_value("args", "a list of tensors and numbers");
+/// Reads the list on the stack's top for `program`: tensors and numbers.
+void read_list(lua_State* L, const Program& program, std::vector<Argument>& out, LaunchTensors& into) {
     const int list = lua_gettop(L);
     const lua_Integer count = luaL_len(L, list);
     for (lua_Integer i = 1; i <= count; ++i) {
@@ -52,7 +49,33 @@ void read_arguments(lua_State* L, const Program& program, const Options& options
         }
         lua_pop(L, 1);
     }
-    lua_pop(L, 1);
+}
+
+/// Reads `args`, or `devices`.
+void read_arguments(lua_State* L, const Program& program, const Options& options, RunOptions& out,
+                    LaunchTensors& into) {
+    constexpr lua_Integer most_devices = 16;
+    if (options.has("devices")) {
+        if (options.has("args"))
+            fail(L, [] { return ArgumentError("`args` and `devices` are given: one of them is possible"); });
+        const char* const wanted = "a list of 1 to 16 lists of tensors and numbers";
+        if (options.push("devices") != LUA_TTABLE) options.fail_value("devices", wanted);
+        const int devices = lua_gettop(L);
+        const lua_Integer count = luaL_len(L, devices);
+        if (count < 1 || count > most_devices) options.fail_value("devices", wanted);
+        guarded(L, [&] { out.further_devices.resize(static_cast<std::size_t>(count - 1)); });
+        for (lua_Integer i = 1; i <= count; ++i) {
+            if (lua_rawgeti(L, devices, i) != LUA_TTABLE) options.fail_value("devices", wanted);
+            read_list(L, program, i == 1 ? out.args : out.further_devices[static_cast<std::size_t>(i - 2)],
+                      into);
+            lua_pop(L, 1);
+        }
+        lua_pop(L, 1);
+    } else if (options.has("args")) {
+        if (options.push("args") != LUA_TTABLE) options.fail_value("args", "a list of tensors and numbers");
+        read_list(L, program, out.args, into);
+        lua_pop(L, 1);
+    }
 }
 
 }  // namespace
@@ -64,7 +87,7 @@ void read_launch_options(lua_State* L, Kernel& kernel, const Options& options, R
     if (options.has("block")) out.block = options.extents("block");
     if (options.has("cluster")) out.cluster = options.extents("cluster");
     if (options.has("shared")) out.shared = options.integer("shared", {}, 0, max_shared_bytes);
-    read_arguments(L, kernel.program(), options, out.args, tensors);
+    read_arguments(L, kernel.program(), options, out, tensors);
     const std::string_view backend = options.string("backend", "auto");
     const Backend asked = guarded(L, [&] { return backend_named(backend); });
     out.coverage = session(L).coverage;

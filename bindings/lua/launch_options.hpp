@@ -18,6 +18,9 @@ namespace wgrun::lua {
 constexpr Option launch_keys[] = {
     {"grid", "integer|table = 1", "CTAs along x, y and z: a number, or { x, y, z }"},
     {"args", "table", "a list of tensors and numbers, in the order of the parameters"},
+    {"devices", "table?",
+     "a list of such lists, in place of `args`: the grid runs on as many devices at the same time, each with "
+     "arguments of its own, and all reach all tensors. The simulator alone does that"},
     {"backend", R"(string = "auto")",
      R"("gpu" (PTX), "gpu-cuda" (CUDA C++), "sim", or "auto": the GPU where there is one)"},
     {"seed", "integer = 0", "the seed of the simulator's schedule"},

@@ -10,6 +10,8 @@ namespace wgrun::isa {
 
 namespace {
 
+constexpr std::array<std::string_view, 4> scopes{"cta", "cluster", "gpu", "sys"};
+
 /// Returns the bytes of an element, of which a packed type has two.
 int unit_of(Type type) {
     const bool packed = to_string(type).ends_with("x2");
@@ -17,6 +19,8 @@ int unit_of(Type type) {
 }
 
 }  // namespace
+
+std::string_view name_of(Scope scope) { return scopes[static_cast<std::size_t>(scope)]; }
 
 MemoryOrder order_of(const Step& step) {
     MemoryOrder out;
@@ -27,7 +31,6 @@ MemoryOrder order_of(const Step& step) {
     if (step.form.has(Field::type)) out.unit = unit_of(step.form.type());
     // Atomics without an order are relaxed.gpu; volatile is relaxed.sys (PTX ISA 9.7.9.8, 9.7.13.5).
     out.scope = name.empty() ? Scope::gpu : Scope::sys;
-    constexpr std::array<std::string_view, 4> scopes{"cta", "cluster", "gpu", "sys"};
     for (std::string_view rest = name; !rest.empty();) {
         const std::string_view word = rest.substr(0, rest.find('.'));
         rest.remove_prefix(std::min(word.size() + 1, rest.size()));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "wgrun/isa.hpp"
 
@@ -10,6 +11,8 @@ namespace wgrun::isa {
 /// The threads of the CTA, the cluster, the GPU, the system (PTX ISA 8.5). Each scope includes those before
 /// it.
 enum class Scope : std::uint8_t { cta, cluster, gpu, sys };
+/// Returns its name in PTX, without the dot.
+std::string_view name_of(Scope scope);
 
 /// The memory order of an access or a fence (PTX ISA 8). Weak accesses have none.
 struct MemoryOrder {

@@ -234,8 +234,12 @@ void check_number(const Program& program, std::size_t i, Number number) {
 }
 
 void check_arguments(const Program& program, const RunOptions& options) {
-    check_count(program, options.args.size());
-    for (std::size_t i = 0; i < options.args.size(); ++i) check_argument(program, i, options.args[i]);
+    const auto check = [&](const std::vector<Argument>& args) {
+        check_count(program, args.size());
+        for (std::size_t i = 0; i < args.size(); ++i) check_argument(program, i, args[i]);
+    };
+    check(options.args);
+    std::ranges::for_each(options.further_devices, check);
     check_grid(program, options.grid);
 }
 
@@ -401,6 +405,12 @@ void for_each_view(std::vector<Argument>& args, const std::function<void(TensorV
 }
 
 }  // namespace
+
+std::vector<std::vector<Argument>*> of_devices(RunOptions& options) {
+    std::vector<std::vector<Argument>*> out{&options.args};
+    for (std::vector<Argument>& args : options.further_devices) out.push_back(&args);
+    return out;
+}
 
 void for_each_tensor(std::vector<Argument>& args, const std::function<void(Tensor*&)>& f) {
     for (Argument& arg : args)

@@ -70,6 +70,9 @@ std::vector<PassedTensor> passed_tensors(const Argument& argument);
 /// The tensors among the arguments, in order.
 std::vector<PassedTensor> passed_tensors(const std::vector<Argument>& args);
 
+/// Returns the lists of arguments of a launch's devices.
+std::vector<std::vector<Argument>*> of_devices(RunOptions& options);
+
 /// Calls f(tensor) for a reference to each Tensor* among the arguments, which it may change.
 void for_each_tensor(std::vector<Argument>& args, const std::function<void(Tensor*&)>& f);
 

@@ -106,10 +106,30 @@ KernelTexts& Kernel::State::lawful() {
     return now().texts;
 }
 
+namespace {
+
+/// The back end of a launch on several devices.
+Backend of_several_devices(const Program& program, const RunOptions& options) {
+    if (options.backend == Backend::gpu || options.backend == Backend::gpu_cuda)
+        throw ArgumentError(
+            "a launch on several devices runs on the simulator alone",
+            "leave `backend` out; on GPUs a host starts the kernel on each of them, in streams of "
+            "their own (docs/devices.md)");
+    if (std::ranges::any_of(program.params(), &Param::variable))
+        throw ArgumentError(
+            fmt::format("kernel {} has variables of its module, of which each device has its own: "
+                        "the simulator has one device for it",
+                        program.name()));
+    return Backend::sim;
+}
+
+}  // namespace
+
 Backend Kernel::State::admitted(const RunOptions& options) {
     fit(options);
     if (!options.unchecked) throw_errors_of(now().checks.laws());
     check_arguments(now().program(), options);
+    if (!options.further_devices.empty()) return of_several_devices(now().program(), options);
     const Backend backend = choose_backend(options.backend, options.isolation).backend;
     // A GPU does not report a kernel that hangs.
     if (backend != Backend::sim && !options.unchecked) now().checks.require(sizes_of(options));

@@ -63,6 +63,7 @@ std::vector<Diagnostic> LookAhead::at(const Program& program, const ptx::LaunchF
     RunOptions run = options;
     run.backend = Backend::sim;
     run.coverage = nullptr;  // it is no launch of the script
+    run.further_devices.clear();
     run.print = [](std::string_view) {};
     std::map<const Tensor*, Tensor> others;
     try {

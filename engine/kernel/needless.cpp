@@ -173,10 +173,12 @@ struct Copied {
     explicit Copied(const RunOptions& options) : run(options) {
         run.backend = Backend::sim;
         run.print = [](std::string_view) {};
-        move_to_simulator(run.args);
-        for_each_tensor(run.args, [&](Tensor*& tensor) {
-            if (tensor != nullptr) tensor = &tensors.try_emplace(tensor, tensor->copy()).first->second;
-        });
+        for (std::vector<Argument>* args : of_devices(run)) {
+            move_to_simulator(*args);
+            for_each_tensor(*args, [&](Tensor*& tensor) {
+                if (tensor != nullptr) tensor = &tensors.try_emplace(tensor, tensor->copy()).first->second;
+            });
+        }
     }
     bool same(const Copied& other) const {
         return std::ranges::equal(tensors, other.tensors, [](const auto& a, const auto& b) {

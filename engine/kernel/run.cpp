@@ -111,7 +111,7 @@ Launch Kernel::State::launch(const RunOptions& given, Sharing sharing) {
         Launch::State{now().shared_program(), now().texts.printing(), options, backend, {}, source.entry()});
     state->shares = sharing == Sharing::shared;
     if (backend == Backend::sim)
-        move_to_simulator(state->options.args);
+        for (std::vector<Argument>* args : of_devices(state->options)) move_to_simulator(*args);
     else
         state->gpu.emplace(GpuKernel::prepare(compiled(backend, options.isolation, options.lines),
                                               *state->started, options, sharing));
@@ -152,13 +152,15 @@ Timing Kernel::time(const TimeOptions& options) {
 Timing Kernel::State::time_on_simulator(const TimeOptions& options) {
     if (options.against) throw ArgumentError("kernel:time: cuBLAS and the simulator cannot be compared");
     RunOptions simulated = static_cast<const RunOptions&>(options);
-    move_to_simulator(simulated.args);
     // On copies, as on the GPU, since a measurement must not change tensors. A tensor that is passed twice is
     // copied once.
     std::map<const Tensor*, Tensor> copies;
-    for_each_tensor(simulated.args, [&](Tensor*& tensor) {
-        if (tensor != nullptr) tensor = &copies.try_emplace(tensor, tensor->copy()).first->second;
-    });
+    for (std::vector<Argument>* args : of_devices(simulated)) {
+        move_to_simulator(*args);
+        for_each_tensor(*args, [&](Tensor*& tensor) {
+            if (tensor != nullptr) tensor = &copies.try_emplace(tensor, tensor->copy()).first->second;
+        });
+    }
     std::vector<double> us;
     for (int i = 0; i < options.rounds; ++i) {
         const auto start = std::chrono::steady_clock::now();

@@ -20,58 +20,65 @@ std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOption
                                          const ForeignEntry* origin, sim::Overlap* overlap,
                                          const sim::Synthetic* synthetic) {
     std::vector<sim::GlobalBuffer> buffers;
-    std::vector<std::uint64_t> addresses;
+    std::vector<sim::TensorMap> maps;
+    std::deque<sim::MapBytes> in_memory;
+    std::vector<std::uint64_t> raw;
+    std::vector<std::vector<std::byte>> structures;
+    std::deque<std::vector<RawArgument>> of_devices;
     // Each tensor gets a region of its own, far from the others, so that an access past its end hits none.
     // It begins as far behind a multiple of what vectors and bulk copies need as its memory does.
     constexpr std::uint64_t widest = 16;
     std::uint64_t next = std::uint64_t{1} << 40;
-    for (std::size_t i = 0; i < options.args.size(); ++i) {
-        for (const PassedTensor& passed : passed_tensors(options.args[i])) {
-            const Tensor& tensor = *passed.host;
-            const std::uint64_t start = next + reinterpret_cast<std::uintptr_t>(tensor.data()) % widest;
-            // Where the parameter is const the simulator refuses stores.
-            buffers.push_back({const_cast<std::byte*>(tensor.data()),
-                               static_cast<std::int64_t>(tensor.size_bytes()), start,
-                               may_only_read(program.params()[i])});
-            addresses.push_back(start);
-            next += (tensor.size_bytes() / 4096 + 2) * 4096;
-        }
-    }
-    std::vector<RawArgument> arguments = raw_arguments(program, options.args, addresses);
-    std::vector<sim::TensorMap> maps;
-    std::deque<sim::MapBytes> in_memory;
-    constexpr std::uint64_t apart = 8192;
-    std::vector<std::uint64_t> raw;
-    std::vector<std::vector<std::byte>> structures(arguments.size());
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        RawArgument& argument = arguments[i];
-        raw.push_back(argument.value);
-        structures[i] = std::move(argument.structure);
-        for (PassedMap& map : argument.maps) {
-            if (argument.in_memory) {
-                const sim::TensorMap made{next, map.address, map.geometry.extents, map.geometry.strides,
-                                          &map.box};
-                const auto tensor = std::ranges::find_if(buffers, [&](const sim::GlobalBuffer& buffer) {
-                    return map.address - buffer.address < static_cast<std::uint64_t>(buffer.bytes);
-                });
-                in_memory.push_back(sim::to_bytes(
-                    made,
-                    tensor == buffers.end() ? nullptr : tensor->data + (map.address - tensor->address)));
-                buffers.push_back({in_memory.back().data(), isa::map_bytes, next, false});
-                raw.back() = next;
-                next += apart;
-                continue;
+    const auto add_device = [&](const std::vector<Argument>& args) {
+        std::vector<std::uint64_t> addresses;
+        for (std::size_t i = 0; i < args.size(); ++i) {
+            for (const PassedTensor& passed : passed_tensors(args[i])) {
+                const Tensor& tensor = *passed.host;
+                const std::uint64_t start = next + reinterpret_cast<std::uintptr_t>(tensor.data()) % widest;
+                // Where the parameter is const the simulator refuses stores.
+                buffers.push_back({const_cast<std::byte*>(tensor.data()),
+                                   static_cast<std::int64_t>(tensor.size_bytes()), start,
+                                   may_only_read(program.params()[i])});
+                addresses.push_back(start);
+                next += (tensor.size_bytes() / 4096 + 2) * 4096;
             }
-            // The kernel sees it where its parameter is.
-            const std::uint64_t place =
-                isa::param_base +
-                static_cast<std::uint64_t>(program.param_offset(static_cast<int>(i)) + map.offset);
-            const std::uint64_t handle = isa::generic_of(isa::Space::param, place);
-            maps.push_back({handle, map.address, std::move(map.geometry.extents),
-                            std::move(map.geometry.strides), &map.box});
-            if (structures[i].empty()) raw.back() = handle;
         }
-    }
+        const auto device = static_cast<std::uint32_t>(of_devices.size());
+        std::vector<RawArgument>& arguments =
+            of_devices.emplace_back(raw_arguments(program, args, addresses));
+        constexpr std::uint64_t apart = 8192;
+        for (std::size_t i = 0; i < arguments.size(); ++i) {
+            RawArgument& argument = arguments[i];
+            raw.push_back(argument.value);
+            structures.push_back(std::move(argument.structure));
+            for (PassedMap& map : argument.maps) {
+                if (argument.in_memory) {
+                    const sim::TensorMap made{next, map.address, map.geometry.extents, map.geometry.strides,
+                                              &map.box};
+                    const auto tensor = std::ranges::find_if(buffers, [&](const sim::GlobalBuffer& buffer) {
+                        return map.address - buffer.address < static_cast<std::uint64_t>(buffer.bytes);
+                    });
+                    in_memory.push_back(sim::to_bytes(
+                        made,
+                        tensor == buffers.end() ? nullptr : tensor->data + (map.address - tensor->address)));
+                    buffers.push_back({in_memory.back().data(), isa::map_bytes, next, false});
+                    raw.back() = next;
+                    next += apart;
+                    continue;
+                }
+                // The kernel sees it where its parameter is.
+                const std::uint64_t place =
+                    isa::param_base +
+                    static_cast<std::uint64_t>(program.param_offset(static_cast<int>(i)) + map.offset);
+                const std::uint64_t handle = isa::generic_of(isa::Space::param, place);
+                maps.push_back({handle, map.address, std::move(map.geometry.extents),
+                                std::move(map.geometry.strides), &map.box, device});
+                if (structures.back().empty()) raw.back() = handle;
+            }
+        }
+    };
+    add_device(options.args);
+    std::ranges::for_each(options.further_devices, add_device);
     for (const Param& param : program.params()) {
         if (!param.variable) continue;
         const std::span<std::byte> bytes = origin->memory().find(param.name);
@@ -82,6 +89,7 @@ std::vector<Diagnostic> run_on_simulator(const Program& program, const RunOption
     structures.resize(raw.size());
     sim::SimulatedLaunch launch;
     launch.grid = options.grid;
+    launch.devices.count = static_cast<std::uint32_t>(of_devices.size());
     launch.params = raw;
     launch.structures = structures;
     launch.buffers = buffers;

@@ -59,7 +59,8 @@ class Accesses {
     void morally_strong(isa::Space space) {
         if (scene_.launch.detect_races && space == isa::Space::global &&
             scene_.code.ops[scene_.pc].order.scope >= isa::Scope::gpu)
-            scene_.global_shadow.strong(scene_.pc, scene_.code.ops[scene_.pc].order.unit);
+            scene_.global_shadow.strong(scene_.pc, scene_.code.ops[scene_.pc].order.unit,
+                                        scene_.code.ops[scene_.pc].order.scope == isa::Scope::sys);
     }
     std::uint64_t location(isa::Space space, std::uint64_t address) const;
     void strong_read(isa::Space space, const isa::Addresses& address);
@@ -97,10 +98,10 @@ void Accesses::for_each_access(bool store, isa::Space space, const isa::Addresse
             else
                 move(own_bytes(store, scene_.thread(lane) * size + offset, bytes, offset), lane, nullptr, 0);
         } else if (space == isa::Space::param) {
-            const std::byte* place = store ? nullptr : scene_.params.find(at, bytes);
+            const std::byte* place = store ? nullptr : scene_.parameters().find(at, bytes);
             if (place == nullptr)
                 report_.param_out_of_bounds(store, bytes, static_cast<std::int64_t>(at - isa::param_base),
-                                            scene_.params.bytes());
+                                            scene_.parameters().bytes());
             else  // only loads get here
                 move(const_cast<std::byte*>(place), lane, nullptr, 0);
         } else if (space == isa::Space::global) {

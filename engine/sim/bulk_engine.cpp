@@ -82,7 +82,7 @@ void BulkEngine::sends() {
 // impossible.
 bool BulkEngine::global_side(const isa::BulkCopy& asked, Copy& copy) {
     if (asked.dims != 0) {
-        copy.tensor = scene_.global.tensor(asked.tensor_map);
+        copy.tensor = scene_.global.tensor(asked.tensor_map, scene_.device);
         if (copy.tensor.map == nullptr) copy.tensor = maps_.find(asked.tensor_map, asked.lane);
         if (copy.tensor.map == nullptr && scene_.makes_up_memory()) {
             if (isa::space_of(asked.tensor_map) == isa::Space::param) copy.handle = asked.tensor_map;

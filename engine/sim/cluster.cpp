@@ -396,7 +396,7 @@ void Cluster::leave(Cta& cta) {
 void Cluster::bulk_copy(const isa::BulkCopy& copy) {
     // Of a map in memory that is synthetic, nothing is known.
     if (taint_ && copy.dims != 0 && !scene_.makes_up_memory() &&
-        scene_.global.tensor(copy.tensor_map).map == nullptr) {
+        scene_.global.tensor(copy.tensor_map, scene_.device).map == nullptr) {
         taint_by_ = {scene_.code.where(scene_.pc)};
         trapped_ = true;
         return;

@@ -60,8 +60,8 @@ class Cluster final : public isa::Machine {
     }
     void* write(isa::Reg reg) override { return wgmma_.write(reg); }
     std::uint64_t special(isa::Special which, int lane) override;
-    std::uint64_t param(int index) override { return scene_.params.value(index); }
-    std::uint64_t param_address(int index) override { return scene_.params.address_of(index); }
+    std::uint64_t param(int index) override { return scene_.parameters().value(index); }
+    std::uint64_t param_address(int index) override { return scene_.parameters().address_of(index); }
     std::uint32_t shared_address(int buffer) override { return scene_.cta->shared.address_of(buffer); }
     void load(isa::Space space, const isa::Addresses& address, int bytes, void* data, int stride) override {
         accesses_.load(space, address, bytes, data, stride);

@@ -72,7 +72,7 @@ bool Deadlock::lacks_room(std::uint32_t pc) {
     if (scene_.crowd.next == 0) return false;
     const Dim3 cluster = scene_.program.cluster();
     const auto name = [&](std::uint64_t index) {
-        const Dim3 at = cluster_position(scene_.launch.grid, cluster, index);
+        const Dim3 at = cluster_position(scene_.launch.grid, cluster, scene_.launch.devices.in_grid(index));
         return fmt::format("({}, {}, {})", at.x, at.y, at.z);
     };
     scene_.report.deadlock(

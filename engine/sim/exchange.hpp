@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "sim/devices.hpp"
 #include "sim/discarded.hpp"
 #include "sim/knowledge.hpp"
 #include "sim/launch_history.hpp"
@@ -20,17 +21,25 @@ class Exchange {
             Release release;
             std::shared_ptr<const ClusterKnowledge> known;  ///< what the cluster knew of others
         };
-        std::map<std::uint64_t, Left> left;  ///< by cluster: the last
-        std::uint64_t changed = 0;           ///< the time of the last of them
-        std::uint64_t writer = nobody;       ///< the cluster that stored last
+        /// By cluster the last, and the last in the scope of the system: threads of other devices see these.
+        std::map<std::uint64_t, Left> left, of_system;
+        std::uint64_t changed = 0;      ///< the time of the last of them
+        std::uint64_t writer = nobody;  ///< the cluster that stored last
 
-        void teach(ClusterKnowledge& reader, std::uint64_t location) const {
-            for (const auto& [cluster, last] : left) {
+        /// Adds what threads of a device learn there from clusters of their own device or, `others`, of the
+        /// other ones.
+        void teach(ClusterKnowledge& reader, std::uint64_t location, std::uint32_t device, bool others,
+                   Devices devices) const {
+            for (const auto& [cluster, last] : others ? of_system : left) {
+                if ((devices.of(cluster) != device) != others) continue;
                 reader.add(*last.known);
                 reader.add(cluster, location, last.release);
             }
         }
     };
+
+    explicit Exchange(Devices of) : devices(of) {}
+    const Devices devices;
 
     /// Of clusters that take turns on one host thread: what they have done. Else they are compared when they
     /// have ended.
@@ -44,18 +53,19 @@ class Exchange {
         const auto found = places_.find(location);
         return found == places_.end() ? nullptr : &found->second;
     }
-    /// Whoever acquires there learns of it.
+    /// Who acquires there learns of it: on the cluster's device, or with `system` on the others.
     void release(std::uint64_t location, std::uint64_t cluster, Snapshot done,
-                 std::shared_ptr<const ClusterKnowledge> known) {
+                 std::shared_ptr<const ClusterKnowledge> known, bool system) {
         Place& place = places_[location];
         place.changed = ++time_;
-        place.left[cluster] = {{time_, std::make_shared<const Snapshot>(std::move(done))}, std::move(known)};
+        (system ? place.of_system : place.left)[cluster] = {
+            {time_, std::make_shared<const Snapshot>(std::move(done))}, std::move(known)};
     }
     /// A store that is no atomic takes the place of what others have released there.
     void store(std::uint64_t location, std::uint64_t cluster) {
         const auto found = places_.find(location);
         if (found == places_.end() || found->second.writer == cluster) return;
-        found->second = Place{{}, 0, cluster};
+        found->second = Place{{}, {}, 0, cluster};
     }
 
   private:

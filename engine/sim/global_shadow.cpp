@@ -38,12 +38,13 @@ GlobalShadow::GlobalShadow(const Program& program, const SimulatedLaunch& launch
             if (holds(buffer, address)) written.insert(buffer.data);
     };
     for (std::size_t i = 0; i < launch.params.size(); ++i) {
-        const Param& param = program.params()[i];
+        const std::size_t count = program.params().size();
+        const Param& param = program.params()[i % count];
         if (param.structure > 0) all = true;  // it may hold pointers
         if (param.constant) continue;
         if (param.pointee) write(launch.params[i]);
         for (const TensorMap& map : launch.tensor_maps)
-            if (param.box && map.handle == launch.params[i]) write(map.address);
+            if (param.box && map.device == i / count && map.handle == launch.params[i]) write(map.address);
     }
     for (const GlobalBuffer& buffer : launch.buffers) {
         if (!all && !written.contains(buffer.data)) continue;

@@ -42,6 +42,7 @@ class GlobalTrace {
     /// Steps that do not race with steps of the same kind: strong accesses, by their size, and reducing
     /// copies.
     std::map<std::uint32_t, int> strong;
+    std::set<std::uint32_t> of_system;  ///< of the strong ones, those in the scope of the system
     std::set<std::uint32_t> reductions;
     std::set<std::uint32_t> constant;  ///< loads through ld.global.nc
     std::set<std::uint32_t> fixed;     ///< stores of what is the same in all executions
@@ -164,8 +165,10 @@ class GlobalShadow final : public HazardSink {
                const std::byte* place);
     /// Records an atomic.
     void update(const Actor& actor, int lane, std::uint64_t address, int bytes);
-    /// The step may access the same memory as strong steps of other clusters.
-    void strong(std::uint32_t pc, int unit) { steps_.strong.emplace(pc, unit); }
+    /// The step may access the same memory as strong steps of other clusters; system: of other devices, too.
+    void strong(std::uint32_t pc, int unit, bool system) {
+        if (steps_.strong.emplace(pc, unit).second && system) steps_.of_system.insert(pc);
+    }
     /// The lane is about to access the bytes by a strong step.
     void strong(const Actor& actor, int lane, std::uint64_t address, int bytes, bool writes) {
         pc_ = actor.pc;
@@ -215,7 +218,8 @@ class GlobalShadow final : public HazardSink {
     void tell_write(const LaunchHistory::Now& now, std::uint64_t address, std::uint64_t bytes,
                     bool same = false);
     LaunchHistory::Now now(const Actor& actor, Epoch by, bool async) const {
-        return {knower(actor, by.lane()), by, steps_.size_of(pc_), async, steps_.fixed.contains(pc_)};
+        return {knower(actor, by.lane()),      by, steps_.size_of(pc_), async, steps_.fixed.contains(pc_),
+                steps_.of_system.contains(pc_)};
     }
     FenceLog::Fence logged(std::uint32_t pc, int warp, const GlobalFences::Fence& fence,
                            const FenceLog::Reach& reach) const;

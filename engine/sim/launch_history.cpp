@@ -61,7 +61,7 @@ void LaunchHistory::read(const Now& now, std::uint64_t address, std::uint64_t by
                 if (!published(now, past)) tell(Wrong::unfenced, byte, self, write);
                 continue;
             }
-            if (past.kind != weak && past.kind == now.kind) continue;
+            if (meet(now, past)) continue;
             if (past.before && ordered(now, past.cluster, past.before))
                 tell(Wrong::unordered, byte, write, self);
             else
@@ -74,8 +74,8 @@ void LaunchHistory::read(const Now& now, std::uint64_t address, std::uint64_t by
             fed |= past.fed;
             return (past.bytes &= static_cast<std::uint8_t>(~part)) == 0;
         });
-        word.push_back({cluster, now.kind, false, now.async, false, fed, static_cast<std::uint8_t>(part),
-                        now.by, Epoch()});
+        word.push_back({cluster, now.kind, false, now.async, false, now.system, fed,
+                        static_cast<std::uint8_t>(part), now.by, Epoch()});
     });
 }
 
@@ -96,9 +96,7 @@ void LaunchHistory::write(const Now& now, std::uint64_t address, std::uint64_t b
                 if (past.writes && !published(now, past)) tell(Wrong::unfenced, byte, self, other);
                 continue;
             }
-            if ((past.kind != weak && past.kind == now.kind) ||
-                (past.writes && same && now.fixed && past.fixed))
-                continue;
+            if (meet(now, past) || (past.writes && same && now.fixed && past.fixed)) continue;
             if (past.writes || past.fed)
                 tell(Wrong::unordered, byte, self, other);
             else
@@ -111,8 +109,8 @@ void LaunchHistory::write(const Now& now, std::uint64_t address, std::uint64_t b
             if (now.kind != weak && !(own && past.kind == now.kind)) return false;
             return (past.bytes &= static_cast<std::uint8_t>(~part)) == 0;
         });
-        word.push_back({cluster, now.kind, true, now.async, now.fixed, false, static_cast<std::uint8_t>(part),
-                        now.by, before});
+        word.push_back({cluster, now.kind, true, now.async, now.fixed, now.system, false,
+                        static_cast<std::uint8_t>(part), now.by, before});
     });
 }
 

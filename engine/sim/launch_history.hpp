@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sim/conflict.hpp"
+#include "sim/devices.hpp"
 #include "sim/fence_log.hpp"
 
 namespace wgrun::sim {
@@ -20,16 +21,20 @@ namespace wgrun::sim {
 class LaunchHistory {
   public:
     /// Weak, reducing copies, or strong accesses of so many bytes. Strong ones of one size do not race with
-    /// each other, nor do reducing copies.
+    /// each other, nor do reducing copies, whose scope is the GPU (PTX ISA 9.7.9.25.4.2).
     using Kind = int;
     static constexpr Kind weak = 0, reducing = -1;
+
+    explicit LaunchHistory(Devices devices) : devices_(devices) {}
+
     /// An access that happens now.
     struct Now {
         Knower knower;  ///< who accesses, or issues the copy that does
         Epoch by;
         Kind kind;
-        bool async;  ///< through the async proxy
-        bool fixed;  ///< it writes what is the same in all executions
+        bool async;           ///< through the async proxy
+        bool fixed;           ///< it writes what is the same in all executions
+        bool system = false;  ///< a strong access in the scope of the system
     };
     /// A write of which something is left.
     struct Write {
@@ -62,7 +67,7 @@ class LaunchHistory {
     struct Access {
         std::uint32_t cluster;
         Kind kind;
-        bool writes, async, fixed;
+        bool writes, async, fixed, system;
         bool fed;            ///< a read that was ordered after another cluster's write
         std::uint8_t bytes;  ///< of the word, a bit each
         Epoch by;
@@ -73,10 +78,16 @@ class LaunchHistory {
     template <class F>
     void for_each_word(std::uint64_t address, std::uint64_t bytes, F f);
     bool ordered(const Now& now, std::uint32_t cluster, Epoch past) const;
+    /// Returns whether two accesses may happen in any order, since both are strong, or reduce.
+    bool meet(const Now& now, const Access& past) const {
+        return past.kind != weak && past.kind == now.kind &&
+               (devices_.of(past.cluster) == devices_.of(now.knower.cluster) || (past.system && now.system));
+    }
     /// A copy comes after the access: does it see what that wrote through the generic proxy?
     bool published(const Now& now, const Access& past);
     void tell(Wrong wrong, std::uint64_t address, const Side& access, const Side& other);
 
+    Devices devices_;
     std::unordered_map<std::uint64_t, std::vector<Word>> lines_;                 ///< by address
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Ends>> ends_;  ///< by cluster and access
     std::set<std::pair<std::uint32_t, std::uint32_t>> reported_;                 ///< pairs of steps

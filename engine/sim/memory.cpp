@@ -20,15 +20,19 @@ bool holds(std::uint64_t begin, std::int64_t size, std::uint64_t address, int by
 
 GlobalMemory::GlobalMemory(const Program& program, const SimulatedLaunch& launch) {
     for (const GlobalBuffer& buffer : launch.buffers) {
-        Piece piece{buffer, {}};
+        Piece piece{buffer, {}, {}};
         for (std::size_t i = 0; i < launch.params.size(); ++i) {
-            const Param& param = program.params()[i];
-            if (param.pointee && holds(buffer.address, buffer.bytes, launch.params[i], 0))
+            const std::size_t count = program.params().size(), device = i / count;
+            const Param& param = program.params()[i % count];
+            const auto name = [&] {
                 piece.name = param.name;
+                if (launch.devices.count > 1) piece.device = fmt::format(" of device {}", device);
+            };
+            if (param.pointee && holds(buffer.address, buffer.bytes, launch.params[i], 0)) name();
             for (const TensorMap& map : launch.tensor_maps)
-                if (param.box && map.handle == launch.params[i] &&
+                if (param.box && map.device == device && map.handle == launch.params[i] &&
                     holds(buffer.address, buffer.bytes, map.address, 0))
-                    piece.name = param.name;
+                    name();
         }
         pieces_.push_back(std::move(piece));
     }
@@ -37,9 +41,9 @@ GlobalMemory::GlobalMemory(const Program& program, const SimulatedLaunch& launch
     for (const TensorMap& map : launch.tensor_maps) tensors_.push_back({&map, find(map.address, 1)});
 }
 
-MappedTensor GlobalMemory::tensor(std::uint64_t handle) const {
+MappedTensor GlobalMemory::tensor(std::uint64_t handle, std::uint32_t device) const {
     for (const MappedTensor& tensor : tensors_)
-        if (tensor.map->handle == handle) return tensor;
+        if (tensor.map->handle == handle && tensor.map->device == device) return tensor;
     return {};
 }
 
@@ -84,7 +88,7 @@ bool GlobalMemory::constant(std::uint64_t address) const {
 std::string GlobalMemory::place(std::uint64_t address) const {
     for (const Piece& piece : pieces_)
         if (holds(piece.buffer.address, piece.buffer.bytes, address, 1))
-            return fmt::format("`{}` + {}", piece.name, address - piece.buffer.address);
+            return fmt::format("`{}` + {}{}", piece.name, address - piece.buffer.address, piece.device);
     return fmt::format("{:#x}", address);
 }
 
@@ -94,7 +98,7 @@ std::string GlobalMemory::describe(std::uint64_t address, int bytes) const {
                                         [](std::uint64_t a, const Piece& p) { return a < p.buffer.address; });
     const Piece& near = after == pieces_.begin() ? pieces_.front() : *(after - 1);
     const GlobalBuffer& buffer = near.buffer;
-    const std::string name = near.name.empty() ? "a buffer" : '`' + near.name + '`';
+    const std::string name = near.name.empty() ? "a buffer" : '`' + near.name + '`' + near.device;
     if (address < buffer.address)
         return fmt::format("{:#x}, {} before {} ({})", address, count_of(buffer.address - address, "byte"),
                            name, count_of(buffer.bytes, "byte"));
@@ -108,25 +112,28 @@ std::string GlobalMemory::describe(std::uint64_t address, int bytes) const {
                        count_of(size, "byte"));
 }
 
-ParameterMemory::ParameterMemory(const Program& program, const SimulatedLaunch& launch)
+ParameterMemory::ParameterMemory(const Program& program, const SimulatedLaunch& launch, std::uint32_t device)
     : program_(program),
-      values_(launch.params.begin(), launch.params.end()),
       data_(static_cast<std::size_t>(program.param_offset(static_cast<int>(program.params().size())))) {
-    for (std::size_t i = 0; i < program.params().size(); ++i) {
+    const std::size_t count = program.params().size(), first = device * count;
+    const auto given = launch.params.subspan(first, count);
+    values_.assign(given.begin(), given.end());
+    for (std::size_t i = 0; i < count; ++i) {
         const Param& param = program.params()[i];
         std::byte* const to = data_.data() + program.param_offset(static_cast<int>(i));
         const auto bytes = static_cast<std::size_t>(param.bytes());
         std::uint64_t& value = values_[i];
-        if (i < launch.structures.size() && !launch.structures[i].empty()) {
-            const std::size_t given = std::min(bytes, launch.structures[i].size());
-            std::memcpy(to, launch.structures[i].data(), given);
-            std::memcpy(&value, to, std::min(given, sizeof value));
+        if (first + i < launch.structures.size() && !launch.structures[first + i].empty()) {
+            const std::vector<std::byte>& structure = launch.structures[first + i];
+            const std::size_t part = std::min(bytes, structure.size());
+            std::memcpy(to, structure.data(), part);
+            std::memcpy(&value, to, std::min(part, sizeof value));
         } else {
             std::memcpy(to, &value, std::min(bytes, sizeof value));
         }
     }
     for (const TensorMap& map : launch.tensor_maps) {
-        if (isa::space_of(map.handle) != isa::Space::param) continue;
+        if (map.device != device || isa::space_of(map.handle) != isa::Space::param) continue;
         const auto of = std::ranges::find_if(launch.buffers, [&](const GlobalBuffer& buffer) {
             return holds(buffer.address, buffer.bytes, map.address, 1);
         });

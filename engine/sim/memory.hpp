@@ -29,8 +29,9 @@ class GlobalMemory {
     /// Returns whether the address is in a buffer that the kernel may not write.
     bool constant(std::uint64_t address) const;
 
-    /// Returns the tensor whose map the kernel sees at `handle`, or one without a map if there is none.
-    MappedTensor tensor(std::uint64_t handle) const;
+    /// Returns the tensor whose map the kernel on a device sees at `handle`, or one without a map if there is
+    /// none.
+    MappedTensor tensor(std::uint64_t handle, std::uint32_t device) const;
 
     /// Returns a place such as "`c` + 32" for an address in a buffer.
     std::string place(std::uint64_t address) const;
@@ -41,17 +42,19 @@ class GlobalMemory {
   private:
     struct Piece {
         GlobalBuffer buffer;
-        std::string name;  ///< of the parameter that points to it
+        std::string name;    ///< of the parameter that points to it
+        std::string device;  ///< the words for whose it is, where there are several
     };
     std::vector<Piece> pieces_;  ///< by address
     std::vector<MappedTensor> tensors_;
     std::size_t last_ = 0;
 };
 
-/// The parameter space of a launch (PTX ISA 5.1.6.1): its parameters one after the other, each aligned.
+/// The parameter space of a launch on a device (PTX ISA 5.1.6.1): its parameters one after the other, each
+/// aligned.
 class ParameterMemory {
   public:
-    ParameterMemory(const Program& program, const SimulatedLaunch& launch);
+    ParameterMemory(const Program& program, const SimulatedLaunch& launch, std::uint32_t device);
 
     /// Returns the bytes at the address, or null unless the parameters have them all.
     const std::byte* find(std::uint64_t address, int bytes) const;

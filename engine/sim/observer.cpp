@@ -68,9 +68,7 @@ const std::byte* View::global(std::uint64_t address, int bytes) const {
 
 std::string View::global_place(std::uint64_t address) const { return cluster_->scene_.global.place(address); }
 
-std::uint64_t View::param(int index) const {
-    return cluster_->scene_.launch.params[static_cast<std::size_t>(index)];
-}
+std::uint64_t View::param(int index) const { return cluster_->scene_.parameters().value(index); }
 
 std::uint32_t View::pc(int warp) const { return cluster_->scene_.warps[static_cast<std::size_t>(warp)].pc; }
 isa::Mask View::executed() const { return cluster_->scene_.active; }

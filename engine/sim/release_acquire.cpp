@@ -20,11 +20,10 @@ void ReleaseAcquire::reset(std::uint64_t cluster) {
     read_at_.clear();
     teachers_.clear();
     by_fences_.clear();
-    done_.clear();
+    in_gpu_ = in_system_ = {};
     locations_.clear();
     released_.clear();
     read_.clear();
-    fenced_ = -1;
 }
 
 int& ReleaseAcquire::made(int& place) {
@@ -33,7 +32,7 @@ int& ReleaseAcquire::made(int& place) {
 }
 
 void ReleaseAcquire::read(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order) {
-    if (order.scope >= isa::Scope::gpu) learn(warp, lanes, location, order.acquire);
+    if (order.scope >= isa::Scope::gpu) learn(warp, lanes, location, order);
     const auto found = locations_.find(location);
     if (found == locations_.end()) return;
     for (const auto& [cta, place] : found->second.places) {
@@ -48,13 +47,9 @@ void ReleaseAcquire::write(int warp, Lanes lanes, std::uint64_t location, const 
                            bool combines) {
     if (order.scope >= isa::Scope::gpu) {
         if (!combines) exchange_.store(location, cluster_);
-        // It is not checked which warp executed the fence, but what it did later is not released.
-        if (order.release || fenced_ >= 0) {
-            int& row = made(done_.try_emplace(location, -1).first->second);
-            if (order.release) clocks_.release(warp, row, lanes);
-            if (fenced_ >= 0) clocks_.join(row, fenced_);
-            exchange_.release(location, cluster_, clocks_.snapshot(row), known_);
-        }
+        release(in_gpu_, warp, lanes, location, order);
+        if (order.scope == isa::Scope::sys && exchange_.devices.count > 1)
+            release(in_system_, warp, lanes, location, order);
     }
     Location& at = locations_[location];
     if (!combines && at.writer != warp)
@@ -71,15 +66,27 @@ void ReleaseAcquire::write(int warp, Lanes lanes, std::uint64_t location, const 
     if (fenced->second.wide >= 0 && wide(order)) clocks_.join(place_of(everywhere), fenced->second.wide);
 }
 
+// It is not checked which warp executed the fence, but what it did later is not released.
+void ReleaseAcquire::release(Released& so_far, int warp, Lanes lanes, std::uint64_t location,
+                             const isa::MemoryOrder& order) {
+    if (!order.release && so_far.fenced < 0) return;
+    int& row = made(so_far.done.try_emplace(location, -1).first->second);
+    if (order.release) clocks_.release(warp, row, lanes);
+    if (so_far.fenced >= 0) clocks_.join(row, so_far.fenced);
+    exchange_.release(location, cluster_, clocks_.snapshot(row), known_, &so_far == &in_system_);
+}
+
 void ReleaseAcquire::fence(int warp, Lanes lanes, const isa::MemoryOrder& order) {
-    if (order.release && order.scope >= isa::Scope::gpu) clocks_.release(warp, made(fenced_), lanes);
+    if (order.release && order.scope >= isa::Scope::gpu) clocks_.release(warp, made(in_gpu_.fenced), lanes);
+    if (order.release && order.scope == isa::Scope::sys)
+        clocks_.release(warp, made(in_system_.fenced), lanes);
     if (order.acquire && order.scope >= isa::Scope::gpu) {
         // It is not checked which thread has read, nor whether its fence came first.
         for (const auto& [actor, count] : by_fences_) recall(warp, lanes, {actor, count});
-        if (!unfenced_.empty()) {
-            ClusterKnowledge more;
-            for (const auto& [reader, read] : unfenced_) more.add(read);
-            unfenced_.clear();
+        ClusterKnowledge more;
+        for (std::size_t others = 0; others < (order.scope == isa::Scope::sys ? 2U : 1U); ++others)
+            for (const auto& [reader, read] : std::exchange(unfenced_[others], {})) more.add(read);
+        if (!more.empty()) {
             const Learned::Number lesson = know(warp, lanes, more);
             by_fences_[lesson.actor] = lesson.count;
         }
@@ -108,20 +115,29 @@ void ReleaseAcquire::wait_relaxed(int warp, int row, bool from_other_ctas) {
     if (from_other_ctas) clocks_.join(made(read.wide), row);
 }
 
-void ReleaseAcquire::learn(int warp, Lanes lanes, std::uint64_t location, bool acquire) {
+void ReleaseAcquire::learn(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order) {
     const Exchange::Place* place = exchange_.find(location);
     if (place == nullptr) return;
-    std::uint64_t& last = read_at_[{warp, location, acquire}];
+    const bool acquire = order.acquire, system = order.scope == isa::Scope::sys;
+    std::uint64_t& last = read_at_[{warp, location, acquire, system}];
     const bool again = std::exchange(last, place->changed) == place->changed;
     if (again) {
         const auto taught = teachers_.find(warp % most_teachers);
         if (acquire && taught != teachers_.end()) recall(warp, lanes, taught->second);
         return;
     }
-    if (!acquire) return place->teach(unfenced_[warp], location);
+    const auto teach = [&](ClusterKnowledge& reader, bool others) {
+        place->teach(reader, location, exchange_.devices.of(cluster_), others, exchange_.devices);
+    };
+    if (!acquire) {
+        teach(unfenced_[0][warp], false);
+        if (system) teach(unfenced_[1][warp], true);
+        return;
+    }
     ClusterKnowledge more;
-    place->teach(more, location);
-    know(warp, lanes, more);
+    teach(more, false);
+    if (system) teach(more, true);
+    if (!more.empty()) know(warp, lanes, more);
 }
 
 // The lessons of a warp are an actor, so that they go from lane to lane and from warp to warp as what is

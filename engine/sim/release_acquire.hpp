@@ -2,6 +2,7 @@
 // and clusters from each other.
 #pragma once
 
+#include <array>
 #include <map>
 #include <tuple>
 
@@ -36,7 +37,8 @@ class ReleaseAcquire {
 
     /// Returns whether a write of this order by the warp releases.
     bool releases(int warp, const isa::MemoryOrder& order) const {
-        return order.release || released_.contains(warp) || (fenced_ >= 0 && order.scope >= isa::Scope::gpu);
+        return order.release || released_.contains(warp) ||
+               (in_gpu_.fenced >= 0 && order.scope >= isa::Scope::gpu);
     }
     /// Returns what this cluster has learned of others.
     const Learned& learned() const { return learned_; }
@@ -62,12 +64,12 @@ class ReleaseAcquire {
     std::map<int, Places> released_;  ///< by warp: at its last releasing fence
     std::map<int, Places> read_;      ///< by warp: at the locations that it has read since an acquiring fence
     /// Reads what other clusters have released there.
-    void learn(int warp, Lanes lanes, std::uint64_t location, bool acquire);
+    void learn(int warp, Lanes lanes, std::uint64_t location, const isa::MemoryOrder& order);
     Learned::Number know(int warp, Lanes lanes, const ClusterKnowledge& more);
     /// Lanes of a warp know the lesson, too, and those before it of the same actor.
     void recall(int warp, Lanes lanes, Learned::Number lesson);
 
-    // Other clusters, by accesses in the scope of the GPU.
+    // Other clusters, by accesses in the scope of the GPU, and those of other devices in that of the system.
     Exchange& exchange_;
     std::uint64_t cluster_ = 0;
     std::shared_ptr<const ClusterKnowledge> known_;
@@ -77,11 +79,19 @@ class ReleaseAcquire {
     std::map<int, Learned::Number> teachers_;
     /// The lessons of acquiring fences, from reads before them: of each actor the last.
     std::map<int, std::uint32_t> by_fences_;
-    std::map<int, ClusterKnowledge> unfenced_;  ///< by warp: read, and not acquired by a fence since
-    /// By warp and location, and whether it was acquired: the last release that was read.
-    std::map<std::tuple<int, std::uint64_t, bool>, std::uint64_t> read_at_;
-    std::map<std::uint64_t, int> done_;  ///< by location: the row of Clocks with all that was ever released
-    int fenced_ = -1;  ///< the row of what came before fences of that scope; -1: there were none
+    /// By whether it came from another device, and warp: read, and not acquired by a fence since.
+    std::array<std::map<int, ClusterKnowledge>, 2> unfenced_;
+    /// By warp and location, whether it was acquired, and whether in the scope of the system: the last
+    /// release that was read.
+    std::map<std::tuple<int, std::uint64_t, bool, bool>, std::uint64_t> read_at_;
+    /// Of releases in the scope of the GPU or wider, and of those in the scope of the system.
+    struct Released {
+        std::map<std::uint64_t, int> done;  ///< by location: the row of Clocks with all that was released
+        int fenced = -1;                    ///< the row of what came before fences; -1: there were none
+    };
+    Released in_gpu_, in_system_;
+    void release(Released& so_far, int warp, Lanes lanes, std::uint64_t location,
+                 const isa::MemoryOrder& order);
 };
 
 }  // namespace wgrun::sim

@@ -17,16 +17,19 @@
 
 namespace wgrun::sim {
 
-Report::Report(const Program& program, const Code& code, Dim3 grid, const machine::Waits& waits)
+Report::Report(const Program& program, const Code& code, const SimulatedLaunch& launch,
+               const machine::Waits& waits)
     : program_(program),
       code_(code),
       waits_(waits),
-      grid_(grid),
+      grid_(launch.grid),
+      devices_(launch.devices),
       threads_per_cta_((program.threads() + isa::lanes - 1) / isa::lanes * isa::lanes),
       warps_(threads_per_cta_ / isa::lanes * static_cast<int>(program.cluster().volume())) {}
 
-void Report::reset(Dim3 cluster) {
+void Report::reset(Dim3 cluster, std::uint32_t device) {
     cluster_ = cluster;
+    device_ = device;
     copies_in_flight_ = -1;
     reductions_.clear();
     seen_.clear();
@@ -51,23 +54,25 @@ Dim3 cluster_position(Dim3 grid, Dim3 size, std::uint64_t index) {
             static_cast<std::uint32_t>(index / columns / rows)};
 }
 
-std::string Report::cta_name(std::uint32_t rank, Dim3 cluster) const {
+std::string Report::cta_name(std::uint32_t rank, Dim3 cluster, std::uint32_t device) const {
     const Dim3 size = program_.cluster();
-    return fmt::format("CTA ({}, {}, {})", cluster.x * size.x + rank % size.x,
+    return fmt::format("CTA ({}, {}, {}){}", cluster.x * size.x + rank % size.x,
                        cluster.y * size.y + rank / size.x % size.y,
-                       cluster.z * size.z + rank / size.x / size.y);
+                       cluster.z * size.z + rank / size.x / size.y,
+                       devices_.count > 1 ? fmt::format(" on device {}", device) : "");
 }
 
-std::string Report::who(int thread, Dim3 cluster) const {
+std::string Report::who(int thread, Dim3 cluster, std::uint32_t device) const {
     const int in_cta = thread % threads_per_cta_;
-    if (grid_.volume() == 1) return fmt::format("thread {}", in_cta);
+    if (grid_.volume() == 1 && devices_.count == 1) return fmt::format("thread {}", in_cta);
     const auto rank = static_cast<std::uint32_t>(thread / threads_per_cta_);
-    return fmt::format("thread {} of {}", in_cta, cta_name(rank, cluster));
+    return fmt::format("thread {} of {}", in_cta, cta_name(rank, cluster, device));
 }
 
 std::string Report::place(std::uint32_t offset, int rank) const {
     if (program_.cluster().volume() == 1) return place(offset);
-    return fmt::format("{} of {}", place(offset), cta_name(static_cast<std::uint32_t>(rank), cluster_));
+    return fmt::format("{} of {}", place(offset),
+                       cta_name(static_cast<std::uint32_t>(rank), cluster_, device_));
 }
 
 std::string Report::who() const {

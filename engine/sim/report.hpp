@@ -33,10 +33,11 @@ Dim3 cluster_position(Dim3 grid, Dim3 size, std::uint64_t index);
 /// Collects the findings of one cluster. Threads are numbered through all of its CTAs.
 class Report final : public HazardSink {
   public:
-    Report(const Program& program, const Code& code, Dim3 grid, const machine::Waits& waits);
+    Report(const Program& program, const Code& code, const SimulatedLaunch& launch,
+           const machine::Waits& waits);
 
-    /// Begins a new cluster, at this place in the grid of clusters.
-    void reset(Dim3 cluster);
+    /// Begins a new cluster, at this place in the grid of clusters of a device.
+    void reset(Dim3 cluster, std::uint32_t device);
     /// Sets the current step and the thread that executes it; the first thread stands for a whole warpgroup.
     void at(std::uint32_t pc, int thread, Subject subject = Subject::thread);
     void lane(int thread) { thread_ = thread; }
@@ -234,13 +235,14 @@ class Report final : public HazardSink {
     bool follows(std::uint32_t write, std::uint32_t read) const;
     bool reported_as_read_after_write(std::uint32_t read) const;
     Fix handed_over(const Conflict& conflict) const;
+    isa::Scope holds_both(const Conflict& conflict) const;
     std::optional<std::string> stronger(Epoch access, Epoch other, isa::Scope needed) const;
     void retract_write_after_read(std::uint32_t write);
     /// As rules::line_of(), in a finding at the current step.
     std::string line(std::uint32_t pc) const { return rules::line_of(code_.where(pc), code_.where(pc_)); }
-    std::string who(int thread) const { return who(thread, cluster_); }
-    std::string who(int thread, Dim3 cluster) const;
-    std::string cta_name(std::uint32_t rank, Dim3 cluster) const;
+    std::string who(int thread) const { return who(thread, cluster_, device_); }
+    std::string who(int thread, Dim3 cluster, std::uint32_t device) const;
+    std::string cta_name(std::uint32_t rank, Dim3 cluster, std::uint32_t device) const;
     std::string past(Epoch access) const;
     /// What is to be said of the sizes, where two strong steps have different ones.
     std::string sizes(std::uint32_t other) const;
@@ -252,6 +254,8 @@ class Report final : public HazardSink {
     const Code& code_;
     const machine::Waits& waits_;
     Dim3 grid_, cluster_;
+    Devices devices_;
+    std::uint32_t device_ = 0;
     RelaxedHandovers relaxed_;
     int copies_in_flight_ = -1;
     std::set<std::uint32_t> reductions_;  ///< steps

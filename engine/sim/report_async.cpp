@@ -156,7 +156,8 @@ void Report::global_conflict(const Conflict& conflict, const std::string& place)
     const auto name = [&](const Side& side) {
         const int thread = by_copy(side.by) ? 0 : side.by.thread();
         return (by_copy(side.by) ? "a bulk copy of " : "") +
-               who(thread, cluster_position(grid_, program_.cluster(), side.cluster));
+               who(thread, cluster_position(grid_, program_.cluster(), devices_.in_grid(side.cluster)),
+                   devices_.of(side.cluster));
     };
     const auto& [wrong, address, access, other] = conflict;
     pc_ = access.by.pc();
@@ -173,18 +174,25 @@ void Report::global_conflict(const Conflict& conflict, const std::string& place)
         return add(rules::WG_RACE_04, there,
                    fmt::format("{} overwrites {}, which {} reads: nothing orders the two", name(access),
                                place, name(other)),
-                   fmt::format("let {} wait until the reader says that it has read: an atomic or a "
-                               "store with .release.gpu after {}, and a load with .acquire.gpu before "
-                               "{}",
-                               line(pc_), line(there), line(pc_)),
+                   fmt::format("let {0} wait until the reader says that it has read: an atomic or a "
+                               "store with .release.{2} after {1}, and a load with .acquire.{2} before "
+                               "{0}",
+                               line(pc_), line(there), isa::name_of(holds_both(conflict))),
                    {{code_.where(there), "read here"}});
-    const std::optional<std::string> scoped = stronger(access.by, other.by, isa::Scope::gpu);
+    const isa::Scope needed = holds_both(conflict);
+    const std::optional<std::string> scoped = stronger(access.by, other.by, needed);
     add(rules::WG_RACE_04, there,
-        fmt::format("{} {} {}, which {} {}: nothing orders CTAs of a launch", name(access),
-                    access.writes ? "writes" : "reads", place, name(other),
-                    other.writes ? "writes" : "reads"),
+        fmt::format("{} {} {}, which {} {}: nothing orders CTAs of {}", name(access),
+                    access.writes ? "writes" : "reads", place, name(other), other.writes ? "writes" : "reads",
+                    needed == isa::Scope::sys ? "two devices" : "a launch"),
         scoped ? Fix(*scoped) : handed_over(conflict),
         {{code_.where(there), other.writes ? "written here" : "read here"}});
+}
+
+// Returns the scope that holds the CTAs of both accesses.
+isa::Scope Report::holds_both(const Conflict& conflict) const {
+    return devices_.of(conflict.access.cluster) == devices_.of(conflict.other.cluster) ? isa::Scope::gpu
+                                                                                       : isa::Scope::sys;
 }
 
 // Between CTAs nothing but a release and an acquire orders accesses, and what a thread releases, it has to
@@ -198,6 +206,7 @@ Fix Report::handed_over(const Conflict& conflict) const {
             "{} write",
             line(other.by.pc()), line(access.by.pc()));
     const bool copied = by_copy(other.by);
+    const isa::Scope scope = holds_both(conflict);
     std::vector<Phrase> known{rules::bar_sync()};
     if (copied) known = {rules::bulk_commit_group(), rules::bulk_wait_group(0)};
     std::vector<Remedy> remedies{{insert_after(there, known)}};
@@ -206,13 +215,13 @@ Fix Report::handed_over(const Conflict& conflict) const {
         remedies.push_back({insert_after(there, known)});
     }
     return {
-        fmt::format("behind {} {}, then a .release at scope gpu (or a __threadfence and an atomic); before "
+        fmt::format("behind {} {}, then a .release at scope {} (or a __threadfence{} and an atomic); before "
                     "{} an .acquire of that, then a barrier if other threads read. Or let the next launch "
                     "read it",
                     line(other.by.pc()),
                     copied ? "a wait for its writes (cp.async.bulk.wait_group without .read)"
                            : "a barrier of all threads that write",
-                    line(access.by.pc())),
+                    isa::name_of(scope), scope == isa::Scope::sys ? "_system" : "", line(access.by.pc())),
         std::move(remedies)};
 }
 
@@ -221,7 +230,7 @@ Fix Report::handed_over(const Conflict& conflict) const {
 std::optional<std::string> Report::stronger(Epoch access, Epoch other, isa::Scope needed) const {
     if (by_copy(access) || by_copy(other)) return std::nullopt;
     const isa::MemoryOrder &mine = code_.ops[pc_].order, &theirs = code_.ops[other.pc()].order;
-    const std::string_view scope = needed == isa::Scope::gpu ? "gpu" : "cluster";
+    const std::string_view scope = isa::name_of(needed);
     if (mine.strong && theirs.strong) {
         std::string lines = mine.scope < needed ? line(pc_) : "";
         if (theirs.scope < needed && code_.where(other.pc()) != code_.where(pc_))

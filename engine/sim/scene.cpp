@@ -16,14 +16,14 @@ Scene::Scene(Cluster& cluster, const Program& program, const Code& code, const S
       warps_per_cta((program.threads() + isa::lanes - 1) / isa::lanes),
       entry_registers(machine::registers_at_entry(program)),
       global(program, launch),
-      params(program, launch),
-      report(program, code, launch.grid, waits),
+      report(program, code, launch, waits),
       global_shadow(program, launch, warps_per_cta * static_cast<int>(program.cluster().volume()), *this),
       clocks(warps_per_cta * static_cast<int>(program.cluster().volume()), warps_per_cta),
       release_acquire(clocks, warps_per_cta, exchange),
       dependents(*this, launch.overlap),
       register_data_(static_cast<std::size_t>(clocks.warps()) * code.register_bytes),
       cluster_(cluster) {
+    for (std::uint32_t on = 0; on < launch.devices.count; ++on) params.emplace_back(program, launch, on);
     const auto count_of_warps = static_cast<std::size_t>(clocks.warps());
     warps.reserve(count_of_warps);
     for (std::size_t i = 0; i < count_of_warps; ++i)
@@ -39,10 +39,11 @@ void Scene::reset(std::uint64_t number) {
     const Dim3 size = program.cluster();
     index = number;
     const std::uint64_t first = launch.synthetic != nullptr ? launch.synthetic->first : 0;
-    position = cluster_position(launch.grid, size, first + number);
+    device = launch.devices.of(number);
+    position = cluster_position(launch.grid, size, first + launch.devices.in_grid(number));
     random_ = launch.seed + number * 0x9E3779B97F4A7C15U;
     fruitless = 0;
-    report.reset(position);
+    report.reset(position, device);
     waits.reset(warps.size());
     clocks.reset();
     global_shadow.reset();

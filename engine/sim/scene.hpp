@@ -35,7 +35,7 @@ class Scene final : private GlobalShadow::Sink {
     Scene(Cluster& cluster, const Program& program, const Code& code, const SimulatedLaunch& launch,
           Turns& turns, Exchange& exchange);
 
-    /// Begins cluster number `index` of the grid.
+    /// Begins cluster number `index` of the launch.
     void reset(std::uint64_t index);
 
     const Program& program;
@@ -46,7 +46,7 @@ class Scene final : private GlobalShadow::Sink {
     const int warps_per_cta;
     const int entry_registers;  ///< a thread
     GlobalMemory global;
-    ParameterMemory params;
+    std::vector<ParameterMemory> params;  ///< by device
     machine::Waits waits;
     Report report;
     GlobalShadow global_shadow;
@@ -55,7 +55,8 @@ class Scene final : private GlobalShadow::Sink {
     Dependents dependents;
     std::vector<Warp> warps;
     std::vector<Cta> ctas;         ///< by rank
-    std::uint64_t index = 0;       ///< of the cluster, in the grid of clusters
+    std::uint64_t index = 0;       ///< of the cluster, among those of all devices
+    std::uint32_t device = 0;      ///< that it is on
     Dim3 position;                 ///< of the cluster in the grid of clusters
     int fruitless = 0;             ///< rounds in which sleeping warps woke up and nothing happened
     bool pollers = false;          ///< whether warps may be asleep until memory changes
@@ -79,6 +80,7 @@ class Scene final : private GlobalShadow::Sink {
     int local() const { return current - cta->first; }  ///< number of the warp in its CTA
     int rank(const Cta& of) const { return static_cast<int>(&of - ctas.data()); }
     Cta& cta_of(int warp) { return ctas[static_cast<std::size_t>(warp / warps_per_cta)]; }
+    const ParameterMemory& parameters() const { return params[device]; }
     Lanes active_lanes() { return {active, warp().all}; }
     Lanes lanes(isa::Mask some) { return {some, warp().all}; }
     Lanes whole_warp() { return {warp().all, warp().all}; }

@@ -30,6 +30,16 @@ std::size_t resident_clusters(const Program& program, int multiprocessors) {
     return static_cast<std::size_t>(std::max<std::int64_t>(multiprocessors * ctas / volume, 1));
 }
 
+/// The program's code. Clusters of several devices hand values over, and differ by their arguments.
+Code code_of(const Program& program, const SimulatedLaunch& launch) {
+    Code code = flatten(program);
+    if (launch.devices.count > 1) {
+        code.hands_over = true;
+        code.clusters_alike = false;
+    }
+    return code;
+}
+
 /// What all host threads share. The first cluster of the grid with findings decides: later ones are dropped,
 /// so that the outcome does not depend on which thread was faster.
 class Grid {
@@ -37,11 +47,14 @@ class Grid {
     Grid(const Program& program, const SimulatedLaunch& launch)
         : program_(program),
           launch_(launch),
-          code_(flatten(program)),
-          clusters_(std::min(launch.grid.volume() / program.cluster().volume(),
-                             launch.synthetic != nullptr ? launch.synthetic->clusters : UINT64_MAX)),
-          resident_(resident_clusters(program, launch.multiprocessors)) {
-        if (code_.hands_over && launch.detect_races) exchange_.history.emplace();
+          code_(code_of(program, launch)),
+          in_grid_(std::min(launch.grid.volume() / program.cluster().volume(),
+                            launch.synthetic != nullptr ? launch.synthetic->clusters : UINT64_MAX)),
+          clusters_(in_grid_ * launch.devices.count),
+          resident_(resident_clusters(program, launch.multiprocessors)),
+          exchange_(launch.devices),
+          of_devices_(launch.devices.count) {
+        if (code_.hands_over && launch.detect_races) exchange_.history.emplace(launch.devices);
         if (code_.discards && launch.detect_races) exchange_.discarded.emplace();
         if (launch.executed != nullptr) launch.executed->begin(code_);
         // A debugger, which is an observer, waits for a person meanwhile; runs ahead are a part of a check.
@@ -128,11 +141,15 @@ class Grid {
         for (;;) {
             if (failure_ || stopped()) return nullptr;
             Cancellation::poll();
-            std::erase_if(running_,
-                          [&](const auto& one) { return !one.second->at_work && one.first > last_.load(); });
+            std::erase_if(running_, [&](const auto& one) {
+                const bool drop = !one.second->at_work && one.first > last_.load();
+                if (drop) --of_devices_[launch_.devices.of(one.first)].running;
+                return drop;
+            });
             for (const auto& [index, running] : running_)
                 if (running->waits && running->changes != turns_.changes()) return take(*running, false);
-            if (begun_ < clusters_ && begun_ <= last_.load() && running_.size() < resident_) return begin();
+            if (const auto index = with_room(); index < clusters_ && index <= last_.load())
+                return begin(index);
             if (Running* longest = stood_back()) return take(*longest, false);
             if (at_work_ == 0) return running_.empty() ? nullptr : take(*running_.begin()->second, true);
             moved_.wait_for(lock, std::chrono::milliseconds(1));
@@ -160,21 +177,36 @@ class Grid {
         if (pause == Cluster::Pause::ended && observer != nullptr) observer->ended(View(*running.cluster));
         return pause;
     }
-    Running* begin() {
+    /// Returns the first cluster that has not begun, on a device with room; behind the last one if there is
+    /// none.
+    std::uint64_t with_room() const {
+        std::uint64_t first = clusters_;
+        for (std::uint32_t device = 0; device < of_devices_.size(); ++device)
+            if (const OfDevice& of = of_devices_[device]; of.begun < in_grid_ && of.running < resident_)
+                first = std::min(first, launch_.devices.number(device, of.begun));
+        return first;
+    }
+    Running* begin(std::uint64_t index) {
         auto running = std::make_unique<Running>();
-        running->index = begun_;
+        running->index = index;
+        OfDevice& of = of_devices_[launch_.devices.of(index)];
+        ++of.begun;
+        ++of.running;
         if (!idle_.empty()) {
             running->cluster = std::move(idle_.back());
             idle_.pop_back();
         }
-        return take(*(running_[begun_++] = std::move(running)), false);
+        return take(*(running_[index] = std::move(running)), false);
     }
     Running* take(Running& running, bool alone) {
         if (std::exchange(running.waits, false)) turns_.waits(false);
         running.stood_back = 0;
         running.at_work = true;
         running.alone = alone;
-        running.crowd = alone && begun_ < clusters_ ? Crowd{begun_, resident_} : Crowd{};
+        const std::uint32_t device = launch_.devices.of(running.index);
+        const std::uint64_t next = of_devices_[device].begun;
+        running.crowd =
+            alone && next < in_grid_ ? Crowd{launch_.devices.number(device, next), resident_} : Crowd{};
         running.changes = turns_.changes();
         ++at_work_;
         turns_.begin(running.index);
@@ -211,6 +243,7 @@ class Grid {
         traces_.emplace(index, std::move(trace));
         compare();
         idle_.push_back(std::move(running.cluster));
+        --of_devices_[launch_.devices.of(index)].running;
         running_.erase(index);
     }
 
@@ -228,8 +261,10 @@ class Grid {
             if (conflicts.empty()) continue;
             const GlobalMemory memory(program_, launch_);
             const machine::Waits none;
-            Report report(program_, code_, launch_.grid, none);
-            report.reset(cluster_position(launch_.grid, program_.cluster(), compared_));
+            Report report(program_, code_, launch_, none);
+            report.reset(
+                cluster_position(launch_.grid, program_.cluster(), launch_.devices.in_grid(compared_)),
+                launch_.devices.of(compared_));
             for (const auto& conflict : conflicts)
                 report.global_conflict(conflict, memory.place(conflict.address));
             last_ = compared_;
@@ -241,8 +276,8 @@ class Grid {
     const Program& program_;
     const SimulatedLaunch& launch_;
     const Code code_;
-    const std::uint64_t clusters_;
-    const std::size_t resident_;  ///< how many may have begun and not ended
+    const std::uint64_t in_grid_, clusters_;  ///< clusters of a device, and of all
+    const std::size_t resident_;              ///< how many of a device may have begun and not ended
     Turns turns_;
     Exchange exchange_;
     Allowance allowance_{program_, launch_};
@@ -251,7 +286,11 @@ class Grid {
     std::condition_variable moved_;  ///< a cluster has ended, or waits
     std::map<std::uint64_t, std::unique_ptr<Running>> running_;
     std::vector<std::unique_ptr<Cluster>> idle_;  ///< for reuse
-    std::uint64_t begun_ = 0;                     ///< clusters
+    struct OfDevice {
+        std::uint64_t begun = 0;  ///< clusters of its grid
+        std::size_t running = 0;
+    };
+    std::vector<OfDevice> of_devices_;
     std::uint64_t times_stood_back_ = 0;
     std::uint64_t tainted_by_ = UINT64_MAX;  ///< the first cluster that ended by a doubt
     int at_work_ = 0;
@@ -278,7 +317,7 @@ void check(const Program& program, const SimulatedLaunch& launch) {
                              fmt::format("grid {{{}, {}, {}}} is not made of clusters of {{{}, {}, {}}}",
                                          grid.x, grid.y, grid.z, c.x, c.y, c.z),
                              "make each extent of the grid a multiple of the cluster's");
-    if (launch.params.size() != program.params().size())
+    if (launch.params.size() != program.params().size() * launch.devices.count)
         throw ArgumentError(fmt::format("kernel {} has {}, the launch gives {}", program.name(),
                                         count_of(program.params().size(), "parameter"),
                                         launch.params.size()));
@@ -290,7 +329,8 @@ void check(const Program& program, const SimulatedLaunch& launch) {
 Outcome run(const Program& program, const SimulatedLaunch& launch) {
     check(program, launch);
     Grid grid(program, launch);
-    const std::uint64_t workers = std::min<std::uint64_t>(launch.grid.volume(), grid.most_workers());
+    const std::uint64_t workers =
+        std::min<std::uint64_t>(launch.grid.volume() * launch.devices.count, grid.most_workers());
     {
         std::vector<std::jthread> others;
         try {

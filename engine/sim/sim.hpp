@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "program/messages.hpp"
+#include "sim/devices.hpp"
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/program.hpp"
 #include "wgrun/target.hpp"
@@ -36,6 +37,7 @@ struct TensorMap {
     std::vector<std::int64_t> extents;  ///< elements, dimension 0 contiguous
     std::vector<std::int64_t> strides;  ///< bytes, of dimensions 1 and up
     const TensorBox* box = nullptr;
+    std::uint32_t device = 0;  ///< that has this parameter
 };
 
 /// By the handle of a tensor map: the bytes of its boxes.
@@ -64,10 +66,12 @@ struct Synthetic {
 
 /// What a launch is to the simulator.
 struct SimulatedLaunch {
-    Dim3 grid;
-    std::span<const std::uint64_t> params;  ///< raw 64-bit values, one per parameter
-    /// The bytes of the parameters that are structures, one per parameter, the others empty; none at all
-    /// where no parameter is a structure.
+    Dim3 grid;        ///< of each device
+    Devices devices;  ///< that run it, and share the buffers
+    /// Raw 64-bit values, one per parameter: those of the first device, then those of the next one.
+    std::span<const std::uint64_t> params;
+    /// The bytes of the parameters that are structures, as `params`, the others empty; none at all where no
+    /// parameter is a structure.
     std::span<const std::vector<std::byte>> structures;
     std::span<const GlobalBuffer> buffers;
     std::span<const TensorMap> tensor_maps;
@@ -109,11 +113,11 @@ class UnknownInstruction : public ArgumentError {
     using ArgumentError::ArgumentError;
 };
 
-/// Runs every cluster of the grid, on as many host threads as the machine has. The outcome depends on the
-/// seed alone: the findings are all those of the first cluster that has an error, or, if none has, of the
-/// first that has a warning; those of other clusters are dropped. Throws ArgumentError when grid or
-/// parameters do not fit the program; UnknownInstruction; EnvironmentError when stopped (EINTR) or when the
-/// run exceeds its limits (ETIMEDOUT, ELIMIT).
+/// Runs every cluster of the grid on each device, on as many host threads as the machine has. The outcome
+/// depends on the seed alone: the findings are all those of the first cluster that has an error, or, if none
+/// has, of the first that has a warning; those of other clusters are dropped. Throws ArgumentError when grid
+/// or parameters do not fit the program; UnknownInstruction; EnvironmentError when stopped (EINTR) or when
+/// the run exceeds its limits (ETIMEDOUT, ELIMIT).
 Outcome run(const Program& program, const SimulatedLaunch& launch);
 
 }  // namespace wgrun::sim

@@ -29,7 +29,7 @@ end
 -- Arguments: count, kind, dtype, range.
 refuses("kernel:run: expected a table of options, got nothing", function() scale:run() end)
 refuses("bad argument #1 to `run`: expected a kernel, got table (a method is called with a colon: object:method(...))", function() scale.run {} end)
-refuses("unknown option `grids` of kernel:run: did you mean `grid`? (legal: grid, args, backend, seed, timeout_ms...", function() scale:run { grids = 1 } end)
+refuses("unknown option `grids` of kernel:run: did you mean `grid`? (legal: grid, args, devices, backend, seed, timeout_ms...", function() scale:run { grids = 1 } end)
 refuses("kernel scale takes 3 arguments (A, n, f), not 0", function() scale:run {} end)
 refuses("kernel scale takes 3 arguments (A, n, f), not 2", function() scale:run { args = { A, 3 } } end)
 refuses("kernel scale takes 3 arguments (A, n, f), not 4", function() scale:run { args = { A, 3, 1, 1 } } end)
@@ -110,7 +110,7 @@ thrice:start()
 thrice:download()
 check.equal(shared:totable(), { 6, 12, 18 })
 refuses("kernel scale takes 3 arguments (A, n, f), not 0", function() scale:prepare {} end)
-refuses("unknown option `rounds` of kernel:prepare (legal: grid, args, backend...", function() scale:prepare { rounds = 1 } end)
+refuses("unknown option `rounds` of kernel:prepare (legal: grid, args, devices, backend...", function() scale:prepare { rounds = 1 } end)
 refuses("bad argument #1 to `start`: expected a prepared launch, got a kernel (a method is called with a colon: object:method(...))", function() ready.start(scale) end)
 local list = { wg.tensor("f32", { 1 }, { 1 }), 1, 2 }
 local kept = scale:prepare { args = list }

@@ -1,0 +1,16 @@
+-- WG-RACE-04, broken: a flag between two devices, released in the scope of one of them.
+local wg = require "wgrun"
+
+local kernel = wg.kernel("case", { threads = 32 }, function(k)
+  local inbox, peer_inbox = k:param("inbox", "const u32*"), k:param("peer_inbox", "u32*")
+  local flag, peer_flag, Y = k:param("flag", "u32*"), k:param("peer_flag", "u32*"), k:param("Y", "u32*")
+  k:if_(k:special "tid.x":eq(0), function()
+    k:st_global_u32(peer_inbox, 7)
+    k:st_release_gpu_global_u32(peer_flag, 1)
+    k:while_(function() return k:ld_acquire_sys_global_u32(flag):eq(0) end, function() end) -- EXPECT IN RUN: WG-RACE-04
+    k:st_global_u32(Y, k:ld_global_u32(inbox)) -- EXPECT IN RUN: WG-RACE-04
+  end)
+end)
+local function one() return wg.zeros("u32", { 1 }) end
+local a, b, f, g = one(), one(), one(), one()
+kernel:run { devices = { { a, b, f, g, one() }, { b, a, g, f, one() } } }
