@@ -120,7 +120,7 @@ class Kernel:
 
     def __call__(self, *arguments: Any, grid: Grid | None = None, stream: Any = None, backend: str | None = None,
                  unchecked: bool = False, seed: int = 0, numerics: str | None = None, block: Grid | None = None,
-                 cluster: Grid | None = None, shared: int = 0) -> None:
+                 cluster: Grid | None = None, shared: int = 0, device: int | None = None) -> None:
         """Runs the kernel.
 
         stream: where, on a device; by default the current stream of the package that the arrays are of.
@@ -130,11 +130,13 @@ class Kernel:
         block, cluster, shared: of a kernel that was read from PTX, whose text may leave them open: threads of a CTA, CTAs
         of a cluster, bytes of dynamic shared memory. Its pointers take arrays; tensor maps and structures it takes from
         Lua alone.
+        device: the number of the one that runs it, by default that of the arrays. With it arrays may be on others, too,
+        whose memory it may access (cudaDeviceEnablePeerAccess).
         Raises CheckError for findings, ArgumentError, CompileError, DeviceError."""
         stream = None if stream is None else stream_number(stream)
         values = [argument_of(argument, stream) for argument in arguments]
         memories = [value for value in values if type(value) is Memory]
-        self.run(values, memories, device_of(memories), grid_of(grid), stream, backend, unchecked, seed, numerics,
+        self.run(values, memories, device_of(memories, device), grid_of(grid), stream, backend, unchecked, seed, numerics,
                  (_extents(block), _extents(cluster), shared))
 
     def run(self, values: list[Memory | int | float], memories: list[Memory], device: int | None,

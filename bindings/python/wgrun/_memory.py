@@ -208,13 +208,15 @@ def argument_of(value: Any, stream: int | None) -> Memory | int | float:
     return memory_of(value, None, stream)
 
 
-def device_of(memories: list[Memory]) -> int | None:
-    """The one device that all of them are on; None for the host."""
-    device = memories[0].device if memories else None
+def device_of(memories: list[Memory], runs_on: int | None = None) -> int | None:
+    """The one device that all of them are on; None for the host. runs_on: the device of the launch, which may then use
+    memory of other devices, too."""
+    device = runs_on if runs_on is not None else memories[0].device if memories else None
     for memory in memories:
-        if memory.device != device:
+        if memory.device != device and (runs_on is None or memory.device is None):
             names = " and ".join(sorted({"the host" if m.device is None else f"device {m.device}" for m in memories}))
-            refuse(f"arguments on {names}: all must be on one device, or all on the host")
+            refuse(f"arguments on {names}: all must be on one device, or all on the host; a launch with `device` may "
+                   "use memory of several devices")
     return device
 
 
