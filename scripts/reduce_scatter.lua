@@ -6,7 +6,7 @@ local wg = require "wgrun"
 
 local consumers, stages = 2, 4
 local block_m, block_n, block_k = 64 * consumers, 256, 64
-local group = 8 -- rows of tiles that follow each other; a device's rows are whole groups, so that it sends before it waits
+local group = 8 -- rows of tiles that follow each other; a device has whole groups, and sends before it waits
 local tile_a = wg.tile { dtype = "bf16", mn = block_m, k = block_k, major = "K", swizzle = "128B" }
 local tile_b = wg.tile { dtype = "bf16", mn = block_n, k = block_k, major = "K", swizzle = "128B" }
 local panel = wg.panel { dtype = "bf16", n = block_n }
@@ -54,8 +54,12 @@ local kernel = wg.kernel("reduce_scatter", { threads = 128 * (1 + consumers) }, 
       k:loop({ from = 0, to = K, step = block_k }, function(first_k)
         ring:acquire(cursor)
         local barrier = ring:expect(cursor, tile_a.bytes + tile_b.bytes)
-        k:load_tile { tile = tile_a, map = A, to = k:address(a, cursor.stage * tile_a.bytes), mn = row, k = first_k, barrier = barrier }
-        k:load_tile { tile = tile_b, map = B, to = k:address(b, cursor.stage * tile_b.bytes), mn = column, k = first_k, barrier = barrier }
+        local function copy(tile, from, buffer, mn)
+          local to = k:address(buffer, cursor.stage * tile.bytes)
+          k:load_tile { tile = tile, map = from, to = to, mn = mn, k = first_k, barrier = barrier }
+        end
+        copy(tile_a, A, a, row)
+        copy(tile_b, B, b, column)
         ring:advance(cursor)
       end)
     end)
@@ -93,7 +97,8 @@ local kernel = wg.kernel("reduce_scatter", { threads = 128 * (1 + consumers) }, 
         ring:wait(cursor)
         local later = first_k:gt(0)
         k:wgmma_fence()
-        k:mma(acc, { a = a, b = b, a_offset = my_rows + cursor.stage * tile_a.bytes, b_offset = cursor.stage * tile_b.bytes, scale_d = later })
+        local of_a, of_b = my_rows + cursor.stage * tile_a.bytes, cursor.stage * tile_b.bytes
+        k:mma(acc, { a = a, b = b, a_offset = of_a, b_offset = of_b, scale_d = later })
         k:wgmma_wait_group(1)
         ring:release(previous, { lane = thread & 31, guard = later })
         k:mov(previous.stage, cursor.stage)
