@@ -97,24 +97,37 @@ bool execute_abstractly(const Outline& outline, std::vector<bool> stored, Findin
     return decided;
 }
 
-std::vector<Diagnostic> check_launch(const Program& program, const LaunchSizes& sizes) {
+LaunchCheck::LaunchCheck(const Program& program)
+    : program_(program), skeleton_(std::make_unique<const Skeleton>(program)) {}
+LaunchCheck::LaunchCheck(LaunchCheck&&) noexcept = default;
+LaunchCheck::~LaunchCheck() = default;
+
+LaunchSizes LaunchCheck::relevant(LaunchSizes sizes) const {
+    LaunchSizes out{{1, 1, 1}, std::vector<std::int64_t>(sizes.params.size(), 0)};
+    if (skeleton_->ops.empty() || !skeleton_->depends_on_launch()) return out;
+    out.grid = sizes.grid;  // its last cluster is looked at
+    for (const int index : skeleton_->integers)
+        out.params[static_cast<std::size_t>(index)] = sizes.params[static_cast<std::size_t>(index)];
+    return out;
+}
+
+std::vector<Diagnostic> LaunchCheck::findings(const LaunchSizes& sizes) const {
     Findings findings;
-    const Skeleton skeleton(program);
-    if (skeleton.ops.empty() || !skeleton.depends_on_launch()) return {};
-    const Dim3 size = program.cluster();
+    if (skeleton_->ops.empty() || !skeleton_->depends_on_launch()) return {};
+    const Dim3 size = program_.cluster();
     const Dim3 last{sizes.grid.x / size.x - 1, sizes.grid.y / size.y - 1, sizes.grid.z / size.z - 1};
     for (const Dim3 cluster : {Dim3{0, 0, 0}, last}) {
-        AbstractExecution execution(program, skeleton, sizes, cluster);
+        AbstractExecution execution(program_, *skeleton_, sizes, cluster);
         execution.run();
         std::vector<Diagnostic> found = reported_once(execution.first_faults());
         for (Diagnostic& finding : found) {
-            finding.launch = launch_of(program, sizes, skeleton.integers);
+            finding.launch = launch_of(program_, sizes, skeleton_->integers);
             if (cluster == last) finding.launch->first = sizes.grid.volume() / size.volume() - 1;
         }
         add_all(std::move(found), findings);
         if (last == Dim3{0, 0, 0}) break;
     }
-    return std::move(findings).sorted(program.where().file);
+    return std::move(findings).sorted(program_.where().file);
 }
 
 }  // namespace wgrun::check

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -11,8 +12,9 @@
 
 namespace wgrun::check {
 
-class Findings;  // findings.hpp
-class Outline;   // outline.hpp
+class Findings;   // findings.hpp
+class Outline;    // outline.hpp
+struct Skeleton;  // skeleton.hpp
 
 /// What a launch chooses.
 struct LaunchSizes {
@@ -23,9 +25,24 @@ struct LaunchSizes {
 /// The launch, as a finding names it, with the values of these parameters.
 FoundIn launch_of(const Program& program, const LaunchSizes& sizes, std::span<const int> integers = {});
 
-/// Returns what check() cannot know and a launch of these sizes breaks: barriers that never complete, phases
-/// of mbarriers that never complete or complete too often, register pools that are too small.
-std::vector<Diagnostic> check_launch(const Program& program, const LaunchSizes& sizes);
+/// What check() cannot know and a launch breaks: barriers that never complete, phases of mbarriers that never
+/// complete or complete too often, register pools that are too small. The program must outlive it.
+class LaunchCheck {
+  public:
+    explicit LaunchCheck(const Program& program);
+    LaunchCheck(LaunchCheck&&) noexcept;
+    ~LaunchCheck();
+
+    /// Returns the sizes without what it does not look at: launches for which they are equal have the same
+    /// findings.
+    LaunchSizes relevant(LaunchSizes sizes) const;
+    /// Returns what a launch of these sizes breaks.
+    std::vector<Diagnostic> findings(const LaunchSizes& sizes) const;
+
+  private:
+    const Program& program_;
+    std::unique_ptr<const Skeleton> skeleton_;
+};
 
 /// Executes the program abstractly, with several sizes if a launch matters, and adds to `findings` what goes
 /// wrong with each of them. Returns true if that is complete: every warp has ended, or a fault was found.

@@ -13,7 +13,7 @@
 namespace wgrun {
 namespace {
 
-constexpr std::size_t most_right = 4096;  // launches that are remembered
+constexpr std::size_t most_remembered = 4096, most_looked_at = 64;  // launches
 
 bool is_error(const Diagnostic& finding) { return finding.severity == Severity::error; }
 
@@ -49,23 +49,26 @@ void KernelChecks::add(std::span<const Diagnostic> findings) {
     findings_->add_all(findings);
 }
 
-std::vector<Diagnostic> KernelChecks::of_launch(const check::LaunchSizes& sizes) const {
-    std::vector<Diagnostic> out = check::check_launch(program(), sizes);
+std::vector<Diagnostic> KernelChecks::of_launch(const check::LaunchSizes& sizes) {
+    if (!of_launches_) of_launches_.emplace(program());
+    std::vector<Diagnostic> out = of_launches_->findings(sizes);
     source_.tell(out);
     return out;
 }
 
-void KernelChecks::require(check::LaunchSizes sizes) {
-    std::tuple launch(sizes.grid.x, sizes.grid.y, sizes.grid.z, std::move(sizes.params));
+void KernelChecks::require(const check::LaunchSizes& sizes) {
+    if (right_.size() >= most_looked_at) return;
+    if (!of_launches_) of_launches_.emplace(program());
+    check::LaunchSizes relevant = of_launches_->relevant(sizes);
+    std::tuple launch(relevant.grid.x, relevant.grid.y, relevant.grid.z, std::move(relevant.params));
     if (right_.contains(launch)) return;
-    throw_errors_of(of_launch({sizes.grid, std::get<3>(launch)}));
-    if (right_.size() >= most_right) right_.clear();
+    throw_errors_of(of_launch(sizes));
     right_.insert(std::move(launch));
 }
 
 void KernelChecks::look_at(const RunOptions& launch) {
     if (!not_granted_) not_granted_ = illegal_metadata(program(), launch.args);
-    if (launches_.size() < most_right) launches_.push_back(sizes_of(launch));
+    if (launches_.size() < most_remembered) launches_.push_back(sizes_of(launch));
 }
 
 void KernelChecks::prove(const Assumptions& given) {

@@ -32,9 +32,10 @@ class KernelChecks {
     void add(std::span<const Diagnostic> findings);
 
     /// Returns what a launch of these sizes breaks, in the words for the source's author.
-    std::vector<Diagnostic> of_launch(const check::LaunchSizes& sizes) const;
-    /// Throws CheckError with the errors of that. Launches that are right are looked at once.
-    void require(check::LaunchSizes sizes);
+    std::vector<Diagnostic> of_launch(const check::LaunchSizes& sizes);
+    /// Throws CheckError with the errors of that. Looks at the first 64 launches of different sizes, as far
+    /// as sizes matter: a program that takes another length each time is not to wait for its check each time.
+    void require(const check::LaunchSizes& sizes);
 
     /// Compares a launch with what proofs take for granted of data, and remembers it for their domains.
     void look_at(const RunOptions& launch);
@@ -53,6 +54,7 @@ class KernelChecks {
     Assumptions given_;                         ///< of the evidence
     std::optional<Gap> not_granted_;            ///< a launch passes data that a proof takes for others
     std::vector<check::LaunchSizes> launches_;  ///< of the script
+    std::optional<check::LaunchCheck> of_launches_;
     /// Launches without an error, by grid and integers.
     std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::vector<std::int64_t>>> right_;
 };

@@ -115,7 +115,7 @@ Timestamps timestamps_of(Kernel& kernel, const ProfileOptions& options) {
     check_arguments(program, options);
     const Backend backend = choose_backend(options.backend, options.isolation).backend;
     if (backend != Backend::sim && !options.unchecked)
-        throw_errors_of(check::check_launch(program, sizes_of(options)));
+        throw_errors_of(check::LaunchCheck(program).findings(sizes_of(options)));
     ProfiledProgram profiled = wgrun::profiled(program);
     Buffer buffer(program, options);
     Timestamps out;

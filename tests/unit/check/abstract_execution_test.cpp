@@ -191,11 +191,30 @@ TEST_CASE("a fault of some sizes alone is left to their launch") {
     Kernel& kernel = k;
     const Program program = kernel.builder().finish();
     CHECK(check::check(program).empty());
-    CHECK(check::check_launch(program, {{1, 1, 1}, {1}}).empty());
-    const std::vector<Diagnostic> found = check::check_launch(program, {{1, 1, 1}, {5}});
+    const check::LaunchCheck of_launches(program);
+    CHECK(of_launches.findings({{1, 1, 1}, {1}}).empty());
+    const std::vector<Diagnostic> found = of_launches.findings({{1, 1, 1}, {5}});
     REQUIRE(found.size() == 1);
     CHECK(found[0].rule == "WG-MBAR-03");
     CHECK(found[0].where.line == arrive);
+}
+
+TEST_CASE("a launch's check looks at what decides over barriers alone") {
+    const auto relevant = [](bool waits) {
+        Roles k(64);
+        const int bar = k.memory("bar", 8);
+        k.make(Roles::in(bar), 1);
+        if (waits)
+            k.loop([&](Reg) { k.once([&] { return k.arrive(Roles::in(bar)); }); });
+        else
+            k.once([&] { return k.arrive(Roles::in(bar)); });
+        k.wait_for(Roles::in(bar), 0);
+        Kernel& kernel = k;
+        const Program program = kernel.builder().finish();
+        return check::LaunchCheck(program).relevant({{3, 1, 1}, {5}}).params;
+    };
+    CHECK(relevant(true) == std::vector<std::int64_t>{5});
+    CHECK(relevant(false) == std::vector<std::int64_t>{0});
 }
 
 // `check` compares with the same kernel on one line, of which every size comes to other steps.
