@@ -9,6 +9,7 @@
 #include "check/pressure.hpp"
 #include "kernel/errors.hpp"
 #include "timeline/measured.hpp"
+#include "timeline/one_device.hpp"
 #include "timeline/verdict.hpp"
 #include "wgrun/count_of.hpp"
 #include "wgrun/progress.hpp"
@@ -130,6 +131,7 @@ void add_spans(Timeline& out, const Schedule& schedule, std::vector<int>& barrie
 }  // namespace
 
 Timeline timeline_of(Kernel& kernel, const RunOptions& options) {
+    timeline::expect_one_device(kernel.program(), options);
     timeline::Recorder recorder;
     RunOptions run = options;
     run.backend = Backend::sim;

@@ -1,4 +1,5 @@
 #include "timeline/timestamps.hpp"
+#include "timeline/one_device.hpp"
 
 #include <fmt/format.h>
 
@@ -112,6 +113,7 @@ bool repeats(const Program& program, const std::vector<Argument>& args) {
 Timestamps timestamps_of(Kernel& kernel, const ProfileOptions& options) {
     const Program& program = kernel.program();
     if (!options.unchecked) throw_errors_of(kernel.check());
+    timeline::expect_one_device(program, options);
     check_arguments(program, options);
     const Backend backend = choose_backend(options.backend, options.isolation).backend;
     if (backend != Backend::sim && !options.unchecked)
