@@ -213,9 +213,10 @@ MessageLog::MessageLog(const Program& program, Dim3 grid, std::size_t capacity)
     : program_(&program), grid_(grid), capacity_(capacity) {}
 
 void MessageLog::add(Dim3 cta, std::uint32_t thread, std::uint32_t message,
-                     std::span<const std::uint64_t> values) {
+                     std::span<const std::uint64_t> values, std::uint32_t device) {
     if (entries_.size() >= capacity_) return lose(1);
-    entries_.push_back({cta.x + std::uint64_t{grid_.x} * (cta.y + std::uint64_t{grid_.y} * cta.z), thread,
+    const std::uint64_t plane = cta.z + std::uint64_t{grid_.z} * device;
+    entries_.push_back({cta.x + std::uint64_t{grid_.x} * (cta.y + std::uint64_t{grid_.y} * plane), thread,
                         message, values_.size()});
     values_.insert(values_.end(), values.begin(), values.end());
 }
@@ -278,10 +279,13 @@ std::vector<MessageLog::Line> MessageLog::folded() const {
 }
 
 std::string MessageLog::who(const Line& line) const {
-    std::string cta = fmt::format("cta {}", line.cta);
+    const std::uint64_t in_grid = line.cta % grid_.volume();
+    std::string cta = fmt::format("cta {}", in_grid);
     if (grid_.y > 1 || grid_.z > 1)
-        cta = fmt::format("cta {{{}, {}, {}}}", line.cta % grid_.x, line.cta / grid_.x % grid_.y,
-                          line.cta / grid_.x / grid_.y);
+        cta = fmt::format("cta {{{}, {}, {}}}", in_grid % grid_.x, in_grid / grid_.x % grid_.y,
+                          in_grid / grid_.x / grid_.y);
+    if (std::ranges::any_of(entries_, [&](const Entry& entry) { return entry.cta >= grid_.volume(); }))
+        cta = fmt::format("device {} {}", line.cta / grid_.volume(), cta);
     return cta + " " + names_of(line.threads);
 }
 

@@ -31,7 +31,8 @@ class MessageLog {
 
     bool empty() const { return entries_.empty() && printed_.empty() && lost_ == 0; }
     /// Adds a message of a thread; those of one thread are added in the order in which it says them.
-    void add(Dim3 cta, std::uint32_t thread, std::uint32_t message, std::span<const std::uint64_t> values);
+    void add(Dim3 cta, std::uint32_t thread, std::uint32_t message, std::span<const std::uint64_t> values,
+             std::uint32_t device = 0);
     /// Adds a text as it is to what printed() returns.
     void print(std::string_view text);
     /// Counts messages for which there was no room.
@@ -47,7 +48,7 @@ class MessageLog {
 
   private:
     struct Entry {
-        std::uint64_t cta = 0;  ///< linear index, x fastest
+        std::uint64_t cta = 0;  ///< linear index, x fastest, device slowest
         std::uint32_t thread = 0, message = 0;
         std::size_t first = 0;  ///< index of its first value
     };

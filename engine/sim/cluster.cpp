@@ -457,7 +457,7 @@ void Cluster::say(std::size_t index, isa::Mask who, const std::vector<isa::Reg>&
                            : static_cast<const std::uint32_t*>(lanes_of[i])[lane];
         const auto thread = static_cast<std::uint32_t>(scene_.local() * isa::lanes + lane);
         (message.kind == Message::Kind::print ? messages_ : last)
-            .add(scene_.cta->position, thread, static_cast<std::uint32_t>(index), words);
+            .add(scene_.cta->position, thread, static_cast<std::uint32_t>(index), words, scene_.device);
     }
     if (message.kind == Message::Kind::print) return;
     scene_.report.said(*last.end());

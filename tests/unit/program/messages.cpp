@@ -88,6 +88,16 @@ TEST_CASE("messages: the order is that of CTAs, rounds and threads, whoever was 
     CHECK(log.end()->message == "the kernel traps (cta 1 thread 9)");
 }
 
+TEST_CASE("messages: those of several devices name theirs") {
+    const Program program = numbers();
+    MessageLog log(program, {1, 2, 1}, 100);
+    const std::uint64_t value = 5;
+    log.add({0, 1, 0}, 3, 0, std::span(&value, 1), 1);
+    log.add({0, 1, 0}, 3, 0, std::span(&value, 1));
+    CHECK(log.lines() == std::vector<std::string>{"[k.lua:7 device 0 cta {0, 1, 0} thread 3] x = 5",
+                                                  "[k.lua:7 device 1 cta {0, 1, 0} thread 3] x = 5"});
+}
+
 TEST_CASE("messages: what has no room is counted") {
     const Program program = numbers();
     MessageLog log(program, {1, 1, 1}, 3);
