@@ -14,8 +14,8 @@ local elements = require "wgrun.tile.elements"
 
 local module = {}
 
--- Returns load(stage, x, update): x of a chunk, and x rest, the update of the state.
-local function loader(g, stage_at, offsets)
+--- Returns load(stage, x, update): x of a chunk, and x rest, the update of the state.
+function module.loader(g, stage_at, offsets)
   local k, p, unit = g.k, g.p, g.at.unit
   local load_x, form = operands.value_loader(k, p, g.buffers.v), { type = p.dtype .. "x2" }
   local lane = k:special "tid.x" & 31
@@ -41,7 +41,7 @@ function module.emit(g)
   local offsets, stage_of_head = gates.places(k, p, g.buffers.gates)
   local function stage_at(stage) return stage_of_head(p.gated == 1 and stage or stage * p.gated + at.unit) end
   local products = operands.products(k, p, g.buffers)
-  local load = loader(g, stage_at, offsets)
+  local load = module.loader(g, stage_at, offsets)
   local keys, prepared = rings.keys:cursor { held = true }, with_y and rings.prepared:cursor()
   local function words(count) return k:regs("b32", count) end
   local s, x16, update16 = k:regs("f32", p.dim // 2), words(p.chunk // 4), words(p.chunk // 4)
