@@ -61,12 +61,12 @@ function module.base(what, opts)
   opts = arguments.options(what, opts)
   local p = { what = what, layout = "bshd", chunk = 64, columns = 64, state_layout = "vk" }
   for _, name in ipairs {
-    "dtype", "packed", "heads", "initial_state", "final_state", "name", "dt_dtype", "dt_softplus", "dt_bias", "D",
+    "dtype", "packed", "heads", "initial_state", "final_state", "name", "dt_dtype", "dt_softplus", "dt_bias", "D", "z",
   } do
     p[name] = opts[name]
   end
   p.dim, p.value_dim, p.o = opts.dstate, opts.headdim, p.dtype
-  p.d_columns = p.D == "headdim" and p.value_dim or 1 -- values of D for each head
+  p.d_columns = p.D == "headdim" and p.value_dim or 1 -- of D, for each head
   p.dt_limit = limits_of(what, opts.dt_limit or { 0, math.huge })
   p.qk_heads = arguments.whole(what .. ": groups", opts.groups, 1, p.heads)
   if p.heads % p.qk_heads ~= 0 then
@@ -86,6 +86,9 @@ function module.base(what, opts)
   return p, opts
 end
 
+--- The extents of D.
+function module.shape_of_skip(p) return { p.heads, p.D == "headdim" and p.value_dim or nil } end
+
 --- The plan for the options of wg.ssd.
 function module.make(given)
   local p, opts = module.base("wg.ssd", given)
@@ -93,7 +96,7 @@ function module.make(given)
   p.t = p.tile(p.chunk, p.chunk, "K") -- P
   p.panel = wg.panel { dtype = p.o, n = p.chunk, transposed = true }
   p.matrix = wg.panel { dtype = p.dtype, n = p.chunk } -- as P is stored
-  p.stages, p.p_stages = p.units == 1 and 4 or 3, 2
+  p.stages, p.p_stages = p.units == 1 and 4 or p.z and p.dim == 128 and 2 or 3, 2
   p.gates = { "sum", "source", "scaled", "rest", "before", bytes = 8 * 4 * p.chunk } -- before: four arrays
   p.threads = 128 * (2 + p.units)
   p.registers = p.units == 1 and { copies = 40, recurrence = 232, preparation = 112 }
@@ -105,7 +108,7 @@ end
 --- CTAs cannot share (linear_attention/copies.lua).
 function module.of_summary(p)
   return setmetatable({
-    summary = true, name = p.name .. "_summary", threads = 128 * (1 + p.units),
+    summary = true, z = false, name = p.name .. "_summary", threads = 128 * (1 + p.units),
     multicast = p.dim == 64 and 1 or p.multicast,
   }, { __index = p })
 end

@@ -3,6 +3,7 @@
 -- change nothing.
 
 local gates = require "wgrun.linear_attention.gates"
+local activation = require "wgrun.tile.activation"
 local elements = require "wgrun.tile.elements"
 
 local module = {}
@@ -55,7 +56,7 @@ function module.step(k, p, given, bias, inside)
   if most < math.huge then dt = k:min(dt, most) end
   return k:selp(dt, 0.0, inside), function()
     local slope = k:mov(1.0, { type = "f32" })
-    if p.dt_softplus then slope = k:rcp_approx_ftz(k:ex2_approx_ftz(raw * -log2_e) + 1.0) end
+    if p.dt_softplus then slope = activation.named("wg.ssd", "sigmoid")(k, raw) end
     local free = inside & smooth:ge(least)
     if most < math.huge then free = free & smooth:le(most) end
     return k:selp(slope, 0.0, free)

@@ -14,6 +14,7 @@ local kernel_parameters = require "wgrun.linear_attention.ssd.backward.parameter
 local plan = require "wgrun.linear_attention.ssd.backward.plan"
 local rows = require "wgrun.linear_attention.ssd.backward.rows"
 local states = require "wgrun.linear_attention.ssd.backward.states"
+local ssd_plan = require "wgrun.linear_attention.ssd.plan"
 
 local names <const> = { "gate", "states", "kernel", "join", "after", "ungate" } -- of kernels, in their order
 
@@ -29,8 +30,8 @@ local backward = classes.new "ssd_backward"
 
 --- Kernels for the gradients of wg.ssd, from dy, the gradient of y, and where there are any those of the final states.
 --- One kernel passes over the chunks in both directions and stores the states between them, in `dtype`; one computes
---- the gradients of all chunks, with y anew where the gate `z` needs it; one adds up what is a sum over tokens. All sums
---- are f32, in the same order in each launch: the results do not depend on timing.
+--- the gradients of all chunks, with y anew where the gate `z` needs it; one adds up what is a sum over tokens. All
+--- sums are f32, in the same order in each launch: the results do not depend on timing.
 --- @param options table
 --- @option dtype "bf16"|"f16" = "bf16"  the type of x, B, C, z, dy and their gradients
 --- @option heads integer[1,65535] = 1  the heads of x, y and dt
@@ -50,8 +51,8 @@ local backward = classes.new "ssd_backward"
 ---   for which `slices` is chosen
 --- @option slices integer[1,65535]?  CTAs that share the heads of a group in each chunk: for few chunks. They must
 ---   divide the heads. By default chosen for `problem`, otherwise 1
---- @option name string = "ssd_backward"  the name of the kernel; the others are NAME_states and NAME_after, and NAME_gate,
----   NAME_join and NAME_ungate where they are needed
+--- @option name string = "ssd_backward"  the name of the kernel; the others are NAME_states and NAME_after, and
+---   NAME_gate, NAME_join and NAME_ungate where they are needed
 --- @return ssd_backward
 --- @raise for options that contradict each other.
 --- @see wg.ssd
@@ -59,7 +60,9 @@ local backward = classes.new "ssd_backward"
 ---   local forward = wg.ssd { heads = 80, dt_softplus = true, D = true }
 ---   local backward = wg.ssd_backward { heads = 80, dt_softplus = true, D = true }
 ---   forward:run(x, dt, A, B, C, y, { D = D })
----   backward:run { x = x, dt = dt, A = A, B = B, C = C, D = D, dy = dy, dx = dx, ddt = ddt, dA = dA, dB = dB, dC = dC, dD = dD }
+---   backward:run {
+---     x = x, dt = dt, A = A, B = B, C = C, D = D, dy = dy, dx = dx, ddt = ddt, dA = dA, dB = dB, dC = dC, dD = dD,
+---   }
 function wg.ssd_backward(opts)
   local p = plan.make(opts == nil and {} or opts)
   local lists = kernel_parameters.make(p)
@@ -121,7 +124,7 @@ local function extents(p, given)
     shapes.expect("ssd_backward", name, given[name], { p.heads })
   end
   for _, name in ipairs(p.D and { "D", "dD" } or {}) do
-    shapes.expect("ssd_backward", name, given[name], { p.heads, p.D == "headdim" and p.value_dim or nil })
+    shapes.expect("ssd_backward", name, given[name], ssd_plan.shape_of_skip(p))
   end
   return batch, tokens
 end
@@ -225,8 +228,8 @@ end
 --- @param options table
 --- @options ssd_backward:launches
 --- @options kernel:time without grid, args, flops, against
---- @return table  { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it (ssd_backward:flops), and
----   the medians
+--- @return table  { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it (ssd_backward:flops),
+---   and the medians
 --- @see kernel:time
 function backward:time(given)
   local sum, parts = prepared_launches.time(launches_of("ssd_backward:time", self, given))

@@ -1,5 +1,5 @@
--- The first warp of wg.ssd_backward's kernel: a thread copies what a unit, 64 columns of a head, has in a chunk, and the
--- lanes, each of which has two tokens next to each other, make arrays of 64 f32. With G the sum of A dt within the
+-- The first warp of wg.ssd_backward's kernel: a thread copies what a unit, 64 columns of a head, has in a chunk, and
+-- the lanes, each of which has two tokens next to each other, make arrays of 64 f32. With G the sum of A dt within the
 -- chunk: i, G in units of log2, and for tokens beyond the end of the sequence -inf, so that they weigh nothing where
 -- they come after others; j, G alone; dt, which is 0 beyond the end; slope, the derivative of dt; scaled, exp G; rest,
 -- exp(G_63 - G).

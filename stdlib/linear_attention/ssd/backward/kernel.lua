@@ -1,14 +1,14 @@
 -- The main kernel of wg.ssd_backward: the gradients of all that a chunk of 64 tokens has, from the state S that it
--- begins with and the gradient R of the state that it ends with, which another kernel has stored (states.lua). With G the
--- sum of A dt within the chunk and W = tril(exp(G_i - G_j)):
+-- begins with and the gradient R of the state that it ends with, which another kernel has stored (states.lua). With G
+-- the sum of A dt within the chunk and W = tril(exp(G_i - G_j)):
 --
 --   v = diag(exp(G_63 - G)) B R^T + (W * (C B^T))^T dY,   dx = diag(dt) v + D dY,   E = W * (dY x^T)
 --   dC = diag(exp G) dY S + E diag(dt) B,   dB = diag(dt exp(G_63 - G)) x R + diag(dt) E^T C
 --
--- where dB and dC are sums over the heads of a group. A CTA has a chunk, and the heads of a group or a slice of them, one
--- after the other, in units of 64 columns: dB and dC stay in accumulators of two warpgroups, one for each (side.lua). In
--- the first warpgroup a warp copies and makes exponentials (gates.lua), one multiplies both states, one finds the
--- gradients of dt (finish.lua), and one stores dx.
+-- where dB and dC are sums over the heads of a group. A CTA has a chunk, and the heads of a group or a slice of them,
+-- one after the other, in units of 64 columns: dB and dC stay in accumulators of two warpgroups, one for each
+-- (side.lua). In the first warpgroup a warp copies and makes exponentials (gates.lua), one multiplies both states, one
+-- finds the gradients of dt (finish.lua), and one stores dx.
 
 local wg = require "wgrun"
 local tensors = require "wgrun.attention.tensors"

@@ -44,7 +44,8 @@ function module.make(p)
       operand("x", "V"), operand("B", "K"), operand("C", "Q"), gradient, result "dx", rows "dx" or false,
       if_(p.z, result "y"), p.z and rows "y" or false,
     }, {
-      { "states", const }, if_(p.D, { "D", "const f32*", "of each head" }), if_(p.packed, { "sequences", "u32" }),
+      { "states", const }, if_(p.D, { "D", "const f32*", "heads, or heads x headdim" }),
+      if_(p.packed, { "sequences", "u32" }),
       partial "dB", partial "dC", if_(sliced, { "rows", "u32", "tokens of all sequences" }),
       { "ddt", p.dt_dtype .. "*" }, { "parts", "f32*", "for each head, field and chunk" },
     }),

@@ -1,7 +1,6 @@
 -- The plan of wg.ssd_backward: tiles, stages, registers, and how CTAs share the heads of a group, from the options.
 
 local wg = require "wgrun"
-local arguments = require "wgrun.arguments"
 local roofline = require "wgrun.cost.roofline"
 local ssd_plan = require "wgrun.linear_attention.ssd.plan"
 local native = require "wgrun.native"
@@ -28,7 +27,7 @@ end
 --- The plan for the options of wg.ssd_backward. K and Q of what it shares with linear attention are B and C, V is x.
 function module.make(given)
   local p, opts = ssd_plan.base("wg.ssd_backward", given)
-  p.z, p.segments = opts.z, 1
+  p.segments = 1
   p.slices = slices_of(p, opts)
   p.halves = p.value_dim // p.columns -- of a head: units of 64 columns
   p.units = p.heads // p.qk_heads // p.slices * p.halves -- of a CTA

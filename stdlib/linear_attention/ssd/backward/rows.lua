@@ -4,18 +4,16 @@
 local wg = require "wgrun"
 local parameters = require "wgrun.builder.parameters"
 local warps = require "wgrun.builder.warp"
+local activation = require "wgrun.tile.activation"
 local elements = require "wgrun.tile.elements"
 
 local module = {}
 
-local log2_e <const> = math.log(math.exp(1), 2)
+local sigmoid <const> = activation.named("wg.ssd_backward", "sigmoid")
 
 module.threads, module.each = 256, 8 -- elements of a thread, 16 bytes of each tensor
 
 local function start(k) return (k:special "ctaid.x" * module.threads + k:special "tid.x") * module.each end
-
--- The sigmoid of x.
-local function sigmoid(k, x) return k:rcp_approx_ftz(k:ex2_approx_ftz(x * -log2_e) + 1.0) end
 
 -- A kernel that computes each element of `result` from those of the operands: compute(k, ...) gets one of each.
 local function elementwise(p, name, list, operands, result, compute)
@@ -74,8 +72,8 @@ function module.join(p, list)
   end)
 end
 
---- Adds the sums of chunks up, in the same order in each launch; its CTAs are a head, and four of its fields, a warp for
---- each.
+--- Adds the sums of chunks up, in the same order in each launch; its CTAs are a head, and four of its fields, a warp
+--- for each.
 function module.after(p, list)
   return wg.kernel(p.name .. "_after", { threads = 128 }, function(k)
     local _, sizes = parameters.declare(k, list)

@@ -93,7 +93,7 @@ end
 -- What the pairs of a chunk add: to the sums of the scores' gradients, and to the sums of rows; leaves the weights of
 -- the product within the chunk, as words, where there is a result.
 local function pairs_of(g, me, from, of)
-  local k, p, convert = g.k, g.p, elements.to_output[g.p.dtype]
+  local k, convert = g.k, elements.to_output[g.p.dtype]
   local columns = from + (me.pair << 2)
   each_block(g, me, function(block, on_diagonal)
     local function load(name)
