@@ -41,14 +41,15 @@ local function products(g, side)
   local function words(from) return function(step) return from:slice(4 * step, 4) end end
   local own, other = view(side.own, p.k)(), view(side.other, p.k)()
   local other_columns = view(side.other, p.k_columns)()
-  local others, others_columns = view(side.others, p.v), view(side.others, p.v_columns)
+  local values, others = view(side.values, p.v), view(side.others, p.v)
+  local others_columns = view(side.others, p.v_columns)
   local state, state_columns = view(side.state, p.k), view(side.state, p.k_columns)
   local out = {}
   function out.scores(d)
     multiply(d, own, other, p.dim // 16, { n = p.chunk, trans_a = 0, trans_b = 0, scale_d = 0 })
   end
-  function out.pairs(d, values, stage)
-    multiply(d, words(values), others(stage), p.columns // 16, { n = p.chunk, trans_b = 0, scale_d = 0 })
+  function out.pairs(d, stage)
+    multiply(d, values(stage), others(stage), p.columns // 16, { n = p.chunk, trans_a = 0, trans_b = 0, scale_d = 0 })
   end
   function out.rows(d, scaled, stage)
     multiply(d, words(scaled), state_columns(stage), p.columns // 16, { n = p.dim, trans_b = 1, scale_d = 1 })
@@ -65,7 +66,7 @@ local function products(g, side)
   return out
 end
 
--- Returns load(words, name, stage): rows of x or dY as operands A of products, and as accumulators have them.
+-- Returns load(words, name, stage): rows of x or dY as operands A of products and accumulators have them.
 local function rows_loader(g)
   local k, p, thread = g.k, g.p, g.k:special "tid.x"
   local row = ((thread >> 5 & 3) << 4) + (thread & 15)
@@ -182,18 +183,30 @@ local function store_result(g, me, of, skip, words)
     local other = {}
     if skip then other[0], other[1] = split(k, words[i]) end
     for one = 0, 1 do
-      local value = me.acc[2 * i + one]
+      local value = me.u[2 * i + one]
       if not me.queries then value = value * of.dt[half] end
       if skip then value = k:fma(skip(2 * i + one), other[one], value) end
-      k:mov(me.acc[2 * i + one], value)
+      k:mov(me.u[2 * i + one], value)
     end
   end
   local ring, output = g.rings[me.output.ring], me.output
   ring:acquire(output.cursor)
-  for _, piece in ipairs(output.pieces) do panels.write_piece(k, g.p.panel, piece, me.acc) end
+  for _, piece in ipairs(output.pieces) do panels.write_piece(k, g.p.panel, piece, me.u) end
   k:bar_warp_sync(0xFFFFFFFF)
   k:mbarrier_arrive(ring:full_barrier(output.cursor), { guard = me.lane:eq(0) })
   k:xor(output.cursor.phase, output.cursor.phase, 1)
+end
+
+-- For both rows of the thread the sum of products of words, split by `split`, and accumulators.
+local function dots(k, split, words, acc)
+  local sums = k:regs("f32", 4) -- of even and of odd columns: chains of half the length
+  for i = 0, #words - 1 do
+    for one, x in ipairs { split(k, words[i]) } do
+      local sum, r = sums[2 * (i % 2) + one - 1], 2 * i + one - 1
+      if i < 2 then k:mul(sum, x, acc[r]) else k:fma(sum, x, acc[r], sum) end
+    end
+  end
+  return { [0] = sums[0] + sums[1], sums[2] + sums[3] }
 end
 
 -- A unit, whose operands are there.
@@ -206,42 +219,40 @@ local function compute(g, me, number, product)
     for half = 0, 1 do out[half] = k:ld_shared_f32(rows, { offset = me.offsets[name] + 32 * half }) end
     return out
   end
-  me.load_rows(me.values, me.side.values, stage)
-  of.sums, of.factor = load(me.side.row), load(me.queries and "scaled" or "rest")
-  of.dt = not me.queries and load "dt"
+  local weight = me.queries and "scaled" or "rest" -- of the state in a token
+  me.load_rows(me.scaled, me.side.values, stage)
+  local factor = load(weight)
+  of.sums, of.dt = load(me.side.row), not me.queries and load "dt"
   for half = 0, 1 do
-    local factor = of.factor[half]
-    if of.dt then factor = factor * of.dt[half] end
-    local high, low = steps.in_two(k, p, factor, factor)
-    for i = half, #me.values - 1, 2 do
-      k:fma(me.scaled[i], me.values[i], high, k:mul(me.values[i], low, form), form)
+    local both = of.dt and factor[half] * of.dt[half] or factor[half]
+    local high, low = steps.in_two(k, p, both, both)
+    for i = half, #me.scaled - 1, 2 do
+      k:fma(me.scaled[i], me.scaled[i], high, k:mul(me.scaled[i], low, form), form)
     end
     k:mov(of.total[half], 0.0)
   end
-  product.pairs(me.acc, me.values, stage)
   product.rows(me.of_rows, me.scaled, stage)
+  product.pairs(me.acc, stage)
+  product.of_state(me.u, stage)
   k:wgmma_wait_group(1)
   pairs_of(g, me, from, of)
-  product.of_state(me.acc, stage)
+  -- Only now: registers are scarce while there are pairs.
+  local skip = me.weights and p.D and skip_of(g, g.unit(number), me.pair)
+  me.load_rows(me.values, me.side.values, stage)
+  of.factor = load(weight)
   k:wgmma_wait_group(0)
-  local dot = { [0] = k:mov(0.0, { type = "f32" }), k:mov(0.0, { type = "f32" }) }
-  for i = 0, #me.values - 1 do
-    local x, y = split(k, me.values[i])
-    k:fma(dot[i % 2], me.acc[2 * i], x, dot[i % 2])
-    k:fma(dot[i % 2], me.acc[2 * i + 1], y, dot[i % 2])
+  local dot = dots(k, split, me.values, me.u)
+  if me.weights then
+    for r = 0, #me.u - 1 do k:mul(me.u[r], me.u[r], of.factor[r // 2 % 2]) end
+    product.within(me.u, me.weights, stage)
+    if skip then me.load_rows(me.values, me.side.others, stage) end
   end
   store_sums(g, me, of, dot)
-  local skip = me.weights and p.D and skip_of(g, g.unit(number), me.pair)
-  if me.weights then
-    for r = 0, #me.acc - 1 do k:mul(me.acc[r], me.acc[r], of.factor[r // 2 % 2]) end
-    product.within(me.acc, me.weights, stage)
-    if skip then me.load_rows(me.scaled, me.side.others, stage) end
-    k:wgmma_wait_group(0)
-  end
+  if me.weights then k:wgmma_wait_group(0) end
   k:bar_warp_sync(0xFFFFFFFF)
   g.rings.keys:release(me.keys, { lane = me.lane })
   g.rings.keys:advance(me.keys)
-  if me.weights then store_result(g, me, of, skip, me.scaled) end
+  if me.weights then store_result(g, me, of, skip, me.values) end
 end
 
 -- Stores dC or dB, in the type of the tensor, or as f32 where the CTA has a part of the heads.
@@ -271,15 +282,15 @@ function module.emit(g, side)
     side = side, queries = side == module.queries, lane = thread & 31,
     warp = k:shfl_sync_idx_b32(thread >> 5 & 3, 0, 31), load_rows = rows_loader(g), keys = rings.keys:cursor(),
     sums = rings.sums:cursor(), scores = k:regs("f32", p.chunk // 2), of_scores = k:regs("f32", p.chunk // 2),
-    of_rows = k:regs("f32", p.dim // 2), acc = k:regs("f32", p.chunk // 2), values = k:regs("b32", p.chunk // 4),
-    scaled = k:regs("b32", p.chunk // 4),
+    of_rows = k:regs("f32", p.dim // 2), acc = k:regs("f32", p.chunk // 2), u = k:regs("f32", p.columns // 2),
+    values = k:regs("b32", p.chunk // 4), scaled = k:regs("b32", p.chunk // 4),
   }
   me.offsets, me.stage_at = gates.places(k, p, g.buffers.gates)
   me.pair, me.first_row = (me.lane & 3) << 1, (me.warp << 4) + (me.lane >> 2)
   me.ahead = k:mov(me.lane >> 2, { type = "s32" }) - k:mov(me.pair, { type = "s32" }) -- on the diagonal
   local name = me.queries and "y" or "dx"
   if g.buffers[name] then
-    me.weights = k:regs("b32", p.chunk // 4)
+    me.weights = me.scaled -- which have been multiplied by then
     local pieces = panels.pieces(p.panel, k:address(g.buffers[name]), me.lane, me.warp)(0, 0)
     me.output = { ring = name, cursor = rings[name]:cursor(), pieces = pieces }
   end
