@@ -58,7 +58,7 @@ local function run(name, o, lengths, rate)
   local groups, columns, dstate = o.groups or 1, o.headdim or 64, o.dstate or 128
   for _, length in ipairs(lengths) do total, longest = total + length, math.max(longest, length) end
   local made = wg.ssd_backward(o)
-  for _, kernel in ipairs { "gate", "states", "kernel", "join", "after", "ungate" } do
+  for _, kernel in ipairs { "gate", "summary", "states", "kernel", "join", "after", "ungate" } do
     if rawget(made, kernel) then check.equal(#made[kernel]:check(), 0, name) end
   end
   local function shape(...) return o.packed and { total, ... } or { batch, longest, ... } end
@@ -200,5 +200,8 @@ run("smaller states", { heads = 3, dstate = 64, D = true, z = true }, { 70 })
 run("limits of dt", with { heads = 2, dt_limit = { 0.1, 0.9 } }, { 140 })
 run("packed", with { heads = 2, packed = true, z = true }, { 70, 0, 1, 128, 63 })
 run("packed, wide, slices", with { heads = 2, headdim = 128, packed = true, slices = 2, D = "headdim" }, { 0, 65, 2 })
+run("segments", with { heads = 2, segments = 3 }, { 300, 300 })
+run("packed, in segments, wide", with { headdim = 128, dstate = 64, packed = true, segments = 2 }, { 70, 0, 1, 200 })
+run("more segments than chunks", with { segments = 4, heads = 2, groups = 2 }, { 130 })
 run("what is forgotten at once", { D = true, initial_state = true, final_state = true }, { 150 }, 100)
 run("what is never forgotten", with {}, { 150 }, 0)

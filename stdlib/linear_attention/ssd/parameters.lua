@@ -19,7 +19,7 @@ function module.make(p)
     whole and p.D and { "D", "const f32*", "heads, or heads x headdim" } or false,
     p.packed and { "starts", "const s32*" } or { "tokens", "u32" },
     in_segments and { "summaries", p.summary and "f32*" or "const f32*", "for each segment and head a state" } or false,
-    in_segments and { "decays", p.summary and "f32*" or "const f32*", "for each segment and head" } or false,
+    in_segments and { "decays", p.summary and "f32*" or "const f32*", "for each segment and 64 columns" } or false,
     whole and p.initial_state and { "initial_state", "const f32*" } or false,
     whole and p.final_state and { "final_state", "f32*" } or false,
   }

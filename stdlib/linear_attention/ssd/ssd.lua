@@ -23,9 +23,9 @@ local ssd = classes.new "ssd"
 ---
 ---   S = exp(dt_t A) S + dt_t b_t x_t;  y_t = (c_t S + D x_t) silu(z_t)
 ---
---- x, y and z are batch x tokens x heads x headdim, B and C batch x tokens x groups x dstate, dt batch x tokens x heads,
---- A f32 of each head. The state is f32 between chunks of 64 tokens, and rounded to `dtype` where it is multiplied. The
---- result does not depend on timing.
+--- x, y and z are batch x tokens x heads x headdim, B and C batch x tokens x groups x dstate, dt batch x tokens x
+--- heads, A f32 of each head. The state is f32 between chunks of 64 tokens, and rounded to `dtype` where it is
+--- multiplied. The result does not depend on timing.
 --- @param options table
 --- @option dtype "bf16"|"f16" = "bf16"  the type of x, B, C, z and y
 --- @option heads integer[1,65535] = 1  the heads of x, y and dt
@@ -77,7 +77,8 @@ local function workspace(self, batch, y)
   local key = ("%d %s"):format(batch, on_device)
   if self.workspace_key ~= key then
     local matrices = batch * p.segments * p.heads
-    local summaries, decays = wg.zeros("f32", { matrices * p.value_dim, p.dim }), wg.zeros("f32", { matrices })
+    local summaries = wg.zeros("f32", { matrices * p.value_dim, p.dim })
+    local decays = wg.zeros("f32", { matrices * (p.value_dim // p.columns) })
     if on_device then summaries, decays = summaries:to "gpu", decays:to "gpu" end
     self.workspace_key, self.summaries, self.decays = key, summaries, decays
   end

@@ -16,10 +16,11 @@ local rows = require "wgrun.linear_attention.ssd.backward.rows"
 local states = require "wgrun.linear_attention.ssd.backward.states"
 local ssd_plan = require "wgrun.linear_attention.ssd.plan"
 
-local names <const> = { "gate", "states", "kernel", "join", "after", "ungate" } -- of kernels, in their order
+local names <const> = { "gate", "summary", "states", "kernel", "join", "after", "ungate" } -- of kernels, in their order
 
 --- The gradients of the state space duality, made by wg.ssd_backward.
 --- @field gate kernel?  with `z`: dY before the gate
+--- @field summary kernel?  with `segments`: what each segment makes of the states
 --- @field states kernel  stores the states before the chunks, and the gradients of those after them
 --- @field kernel kernel  computes the gradients of the chunks
 --- @field join kernel?  with `slices`: dB and dC, of their parts
@@ -48,11 +49,13 @@ local backward = classes.new "ssd_backward"
 --- @option initial_state boolean = false  launches give the states before the first tokens, and get their gradients
 --- @option final_state boolean = false  launches give the gradients of the states after the last tokens
 --- @option problem table?  { tokens, batch }: the tokens of a sequence, and the number of sequences where it is not 1,
----   for which `slices` is chosen
+---   for which `slices` and `segments` are chosen
 --- @option slices integer[1,65535]?  CTAs that share the heads of a group in each chunk: for few chunks. They must
 ---   divide the heads. By default chosen for `problem`, otherwise 1
+--- @option segments integer[1,64]?  cuts each sequence into so many segments for the states, as wg.ssd does. By default
+---   chosen for `problem`, otherwise 1
 --- @option name string = "ssd_backward"  the name of the kernel; the others are NAME_states and NAME_after, and
----   NAME_gate, NAME_join and NAME_ungate where they are needed
+---   NAME_gate, NAME_summary, NAME_join and NAME_ungate where they are needed
 --- @return ssd_backward
 --- @raise for options that contradict each other.
 --- @see wg.ssd
@@ -65,11 +68,12 @@ local backward = classes.new "ssd_backward"
 ---   }
 function wg.ssd_backward(opts)
   local p = plan.make(opts == nil and {} or opts)
-  local lists = kernel_parameters.make(p)
+  local lists, of_states = kernel_parameters.make(p), plan.of_states(p)
   return setmetatable({
     plan = p, parameters = lists, workspace_key = "",
     gate = p.z and rows.gate(p, lists.gate) or nil,
-    states = states.make(plan.of_states(p), lists.states),
+    summary = lists.summary and states.make(plan.of_summary(of_states, p.name .. "_summary"), lists.summary) or nil,
+    states = states.make(of_states, lists.states),
     kernel = kernel.make(p, lists.kernel),
     join = p.slices > 1 and rows.join(p, lists.join) or nil,
     after = rows.after(p, lists.after),
@@ -87,6 +91,10 @@ local function workspace(self, batch, tokens, dx)
       states = wg.empty(p.dtype, { 2 * count * p.heads * p.halves, p.columns * p.dim }),
       parts = wg.empty("f32", { p.heads * p.fields, count }),
     }
+    if p.state_segments > 1 then
+      local matrices = 2 * batch * p.state_segments * p.heads * p.halves
+      made.summaries, made.decays = wg.empty("f32", { matrices, p.columns * p.dim }), wg.empty("f32", { matrices })
+    end
     if p.slices > 1 then
       for _, name in ipairs { "dB_parts", "dC_parts" } do
         made[name] = wg.empty("f32", { p.slices * total, p.qk_heads * p.dim })
@@ -129,7 +137,7 @@ local function extents(p, given)
   return batch, tokens
 end
 
---- The options of the launches, in their order: three, and one more with `slices`, two with `z`.
+--- The options of the launches, in their order: three, one more with `slices` and with `segments`, two with `z`.
 --- @param options table
 --- @option x tensor  batch x tokens x heads x headdim
 --- @option dt tensor  batch x tokens x heads
@@ -166,7 +174,8 @@ function backward:launches(given)
   local chunks = p.packed and count or count // batch
   local shape = {
     gate = { elements = of_values, grid = { ctas(of_values) } },
-    states = { grid = { p.heads * p.halves, 2, batch } },
+    summary = { grid = { p.heads * p.halves, 2, batch * (p.state_segments - 1) } },
+    states = { grid = { p.heads * p.halves, 2, batch * p.state_segments } },
     kernel = { grid = { chunks, p.qk_heads * p.slices, p.packed and 1 or batch } },
     join = { elements = of_rows, grid = { ctas(of_rows), 2 } },
     after = { grid = { p.heads, roofline.ceil_div(p.fields, 4) } },

@@ -27,6 +27,7 @@ function module.make(p)
     end
     return parameters.rows(list)
   end
+  local in_segments = p.state_segments > 1
   local sliced, of_b = p.slices > 1, p.slices > 1 and "f32*" or data
   local function partial(name) -- of a slice, or the result itself
     return { name .. (sliced and "_parts" or ""), of_b, as = name }
@@ -35,7 +36,13 @@ function module.make(p)
     gate = p.z and parameters.rows {
       { "dy", const }, { "z", const }, { "gated", data, "dy silu(z)" }, { "elements", "u32" },
     },
+    summary = in_segments and with_steps({ operand("x", "V"), operand("B", "K"), operand("C", "Q"), gradient }, {
+      { "sequences", "u32" }, { "summaries", "f32*", "for each direction, segment, head a state" },
+      { "decays", "f32*", "for each direction, segment, head" },
+    }),
     states = with_steps({ operand("x", "V"), operand("B", "K"), operand("C", "Q"), gradient }, {
+      if_(in_segments, { "sequences", "u32" }), if_(in_segments, { "summaries", "const f32*" }),
+      if_(in_segments, { "decays", "const f32*" }),
       { "states", data, "for each direction, chunk, head a state" },
       if_(p.initial_state, { "initial_state", "const f32*" }), if_(p.final_state, { "dfinal_state", "const f32*" }),
       if_(p.initial_state, { "dinitial_state", "f32*" }),

@@ -24,12 +24,36 @@ local function slices_of(p, opts)
   end
 end
 
+-- Cycles of a chunk of states and of a summary, of a second launch, and of each segment that is carried over
+-- (docs/experiments/ssd.md); bytes that memory moves in a cycle.
+local cycles = { chunk = 1150, summary = 900, launch = 5300, carry = 600, bytes = 1880 }
+
+-- How many segments each sequence has for the states: what is given, or what takes the least time, where the numbers
+-- of tokens and sequences are known. No more CTAs than two for each SM.
+local function segments_of(p, opts)
+  local problem = opts.problem
+  if opts.segments or not problem then return opts.segments or 1 end
+  local chunks, ctas = (problem[1] + p.chunk - 1) // p.chunk, 2 * p.heads * p.halves * (problem[2] or 1)
+  local best, least = 1, math.huge
+  for segments = 1, math.max(1, math.min(64, chunks, 2 * roofline.sms() // ctas)) do
+    local function time(of_chunk, bytes)
+      return (chunks + segments - 1) // segments * math.max(of_chunk, ctas * segments * bytes / cycles.bytes)
+    end
+    local total = time(cycles.chunk, p.v.bytes + p.k.bytes)
+    if segments > 1 then
+      total = total + time(cycles.summary, p.v.bytes) + cycles.launch + segments * cycles.carry
+    end
+    if total < least then best, least = segments, total end
+  end
+  return best
+end
+
 --- The plan for the options of wg.ssd_backward. K and Q of what it shares with linear attention are B and C, V is x.
 function module.make(given)
   local p, opts = ssd_plan.base("wg.ssd_backward", given)
   p.segments = 1
-  p.slices = slices_of(p, opts)
   p.halves = p.value_dim // p.columns -- of a head: units of 64 columns
+  p.slices, p.state_segments = slices_of(p, opts), segments_of(p, opts)
   p.units = p.heads // p.qk_heads // p.slices * p.halves -- of a CTA
   p.v_columns = p.tile(p.columns, p.chunk, "MN", "K")
   p.state_bytes = p.k.bytes -- 64 columns of x by dstate, as bytes of a tile like those of B
@@ -46,8 +70,13 @@ end
 function module.of_states(p)
   return setmetatable({
     name = p.name .. "_states", stages = 3, units = 1, gated = 1,
-    gates = { "rest", "scaled", bytes = 2 * 4 * p.chunk }, -- states.lua
+    gates = { "rest", "scaled", "sum", bytes = 3 * 4 * p.chunk }, segments = p.state_segments, -- states.lua
   }, { __index = p })
+end
+
+--- The plan of the kernel that sums segments up, for that of the one that stores the states.
+function module.of_summary(of_states, name)
+  return setmetatable({ summary = true, name = name }, { __index = of_states })
 end
 
 return module
