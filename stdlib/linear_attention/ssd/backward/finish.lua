@@ -9,7 +9,6 @@
 
 local arrays = require "wgrun.linear_attention.gates"
 local warps = require "wgrun.builder.warp"
-local elements = require "wgrun.tile.elements"
 
 local module = {}
 
@@ -126,36 +125,52 @@ function module.emit(g)
   end)
 end
 
+-- The diagonals of products of a warp: sums of what two matrices multiplied element by element give. A block is 16 rows
+-- by 16 elements of both, four words a lane as ldmatrix loads them. Its product has 16 columns, eight for each of two
+-- instructions; of their results the diagonal is in one lane of four, in register 0 or 1, and in 2 or 3.
+local function diagonals(g, lane)
+  local k, p = g.k, g.p
+  local ahead = (lane >> 2) - ((lane & 3) << 1) -- u32: a lane before the diagonal has more than 1
+  local odd, out = ahead:eq(1), { has = ahead:le(1) }
+  function out.add(sums, x, y)
+    for n = 0, 1 do
+      local mine = sums:slice(4 * n, 4)
+      k:mma_sync(mine, x, { y[n], y[n + 2] }, mine, { m = 16, n = 8, k = 16, d = "f32", a = p.dtype, b = p.dtype })
+    end
+  end
+  --- The lane's elements of the first and of the last eight rows of a block.
+  function out.of(sums) return k:selp(sums[1], sums[0], odd), k:selp(sums[7], sums[6], odd) end
+  return out
+end
+
+local function clear(k, sums)
+  for i = 0, #sums - 1 do k:mov(sums[i], 0.0) end
+end
+
 --- The warp that multiplies the states S and R of a unit element by element, and adds the products up.
 function module.states(g)
   local k, p, rings = g.k, g.p, g.rings
   local lane, keys, cursor = k:special "tid.x" & 31, rings.keys:cursor(), rings.sums:cursor()
-  local split, at_once = elements.from_output[p.dtype], 4
+  local diagonal, sums, ahead = diagonals(g, lane), k:regs("f32", 8), {}
+  for step = 0, 3 do ahead[step] = ((lane & 15) << 7) + ((((lane >> 4) + 2 * step) ~ (lane & 7)) << 4) end
   k:loop(p.units, function()
     rings.keys:wait(keys)
-    local total, from = k:regs("f32", at_once), {}
-    for i = 0, at_once - 1 do k:mov(total[i], 0.0) end
-    for _, name in ipairs { "S", "R" } do
-      from[name] = k:address(g.buffers[name], keys.stage * p.state_bytes) + (lane << 4)
+    clear(k, sums)
+    local from, words = {}, {}
+    for i, name in ipairs { "S", "R" } do
+      from[i], words[i] = k:address(g.buffers[name], keys.stage * p.state_bytes), k:regs("b32", 4)
     end
-    k:loop({ from = 0, to = p.state_bytes, step = 512 * at_once }, function(ahead)
-      local words = {}
-      for _, name in ipairs { "S", "R" } do
-        words[name] = k:regs("b32", 4 * at_once)
-        for i = 0, at_once - 1 do
-          k:ld_shared_v4_b32(words[name]:slice(4 * i, 4), from[name] + ahead, { offset = 512 * i })
-        end
-      end
-      for i = 0, 4 * at_once - 1 do
-        local x0, x1 = split(k, words.S[i])
-        local y0, y1 = split(k, words.R[i])
-        k:fma(total[i // 4], x0, y0, k:fma(x1, y1, total[i // 4]))
+    k:loop({ from = 0, to = p.state_bytes, step = 16 * 128 }, function(rows)
+      for step = 0, 3 do
+        for i = 1, 2 do k:ldmatrix_x4(words[i], from[i] + rows + ahead[step], { trans = 0 }) end
+        diagonal.add(sums, words[1], words[2])
       end
     end)
     k:bar_warp_sync(0xFFFFFFFF)
     rings.keys:release(keys, { lane = lane })
     rings.keys:advance(keys)
-    local value = warps.over_lanes(k, total[0] + total[1] + (total[2] + total[3]), sum, 32)
+    local first, last = diagonal.of(sums)
+    local value = warps.over_lanes(k, k:selp(first + last, 0.0, diagonal.has), sum, 32)
     rings.sums:acquire(cursor)
     local to = k:address(g.buffers.sums, cursor.stage * p.sums.bytes)
     k:st_shared_b32(to, value, { offset = 4 * p.chunk * #p.sums, guard = lane:eq(0) })
@@ -167,48 +182,46 @@ end
 --- Returns add(number), for the warp that also stores dx: the parts of the gradient of D, sums of x dY over the tokens.
 function module.skip(g)
   local k, p, rings, at = g.k, g.p, g.rings, g.at
-  local lane, keys = k:special "tid.x" & 31, rings.keys:cursor()
-  local split, field = elements.from_output[p.dtype], 1 + (p.dt_bias and 1 or 0)
-  local total = k:regs("f32", 2)
-  for i = 0, 1 do k:mov(total[i], 0.0) end
+  local lane, keys, field = k:special "tid.x" & 31, rings.keys:cursor(), 1 + (p.dt_bias and 1 or 0)
+  local diagonal, total = diagonals(g, lane), k:mov(0.0, { type = "f32" })
+  local line, unit = ((lane & 7) + ((lane >> 4) << 3)) << 7, lane >> 3 & 1
+  local token = (at.chunk << 6) + ((lane & 3) << 1)
+  local function inside(word, first) -- of dY, two tokens: others' rows follow
+    local low = k:selp(k:mov(0xFFFF, { type = "b32" }), 0, (token + first):lt(at.tokens))
+    return word & (low | k:selp(k:mov(0xFFFF0000, { type = "b32" }), 0, (token + (first + 1)):lt(at.tokens)))
+  end
   return function(number)
-    local unit = g.unit(number)
+    local of, sums, words, from = g.unit(number), k:regs("f32", 8), {}, {}
     rings.keys:wait(keys)
-    local from = {}
-    for _, name in ipairs { "V", "dY" } do
-      from[name] = k:address(g.buffers[name], keys.stage * p.v.bytes) + ((lane & 3) << 2)
+    for i, name in ipairs { "V", "dY" } do
+      from[i], words[i] = k:address(g.buffers[name], keys.stage * p.v.bytes) + line, k:regs("b32", 4)
     end
-    k:loop({ from = 0, to = p.chunk, step = 8 }, function(first)
-      local words, row = {}, first << 7
-      for _, name in ipairs { "V", "dY" } do
-        words[name] = k:regs("b32", 8)
-        for i = 0, 7 do
-          k:mov(words[name][i], 0)
-          local options = { offset = 128 * i }
-          if p.packed then options.guard = ((at.chunk << 6) + first + i):lt(at.tokens) end -- others' rows follow
-          k:ld_shared_b32(words[name][i], from[name] + row + (((lane >> 2) ~ i) << 4), options)
-        end
+    for block = 0, p.columns // 16 - 1 do
+      clear(k, sums)
+      local ahead = ((unit + 2 * block) ~ (lane & 7)) << 4
+      for step = 0, p.chunk // 16 - 1 do
+        for i = 1, 2 do k:ldmatrix_x4(words[i], from[i] + ahead, { trans = 1, offset = 16 * 128 * step }) end
+        for i = 0, p.packed and 3 or -1 do k:mov(words[2][i], inside(words[2][i], 16 * step + 8 * (i // 2))) end
+        diagonal.add(sums, words[1], words[2])
       end
-      for i = 0, 7 do
-        local x0, x1 = split(k, words.V[i])
-        local y0, y1 = split(k, words.dY[i])
-        k:fma(total[0], x0, y0, total[0])
-        k:fma(total[1], x1, y1, total[1])
+      local first, last = diagonal.of(sums)
+      if p.D == "headdim" then
+        local column = of.column + (16 * block + field) + (lane >> 2)
+        store_part(g, of.head, column, first, diagonal.has)
+        store_part(g, of.head, column + 8, last, diagonal.has)
+      else
+        k:add(total, total, k:selp(first + last, 0.0, diagonal.has))
       end
-    end)
+    end
     k:bar_warp_sync(0xFFFFFFFF)
     rings.keys:release(keys, { lane = lane })
     rings.keys:advance(keys)
+    if p.D == "headdim" then return end
     local function store()
-      if p.D == "headdim" then
-        local column = unit.column + (lane << 1) + field
-        for i = 0, 1 do store_part(g, unit.head, column + i, total[i]) end
-      else
-        store_part(g, unit.head, field, warps.over_lanes(k, total[0] + total[1], sum, 32), lane:eq(0))
-      end
-      for i = 0, 1 do k:mov(total[i], 0.0) end
+      store_part(g, of.head, field, warps.over_lanes(k, total, sum, 32), lane:eq(0))
+      k:mov(total, 0.0)
     end
-    if p.D == "headdim" or p.halves == 1 then store() else k:if_((number & 1):eq(1), store) end
+    if p.halves == 1 then store() else k:if_((number & 1):eq(1), store) end
   end
 end
 
