@@ -196,9 +196,9 @@ function module.skip(g)
     for i, name in ipairs { "V", "dY" } do
       from[i], words[i] = k:address(g.buffers[name], keys.stage * p.v.bytes) + line, k:regs("b32", 4)
     end
-    for block = 0, p.columns // 16 - 1 do
+    k:loop(p.columns // 16, function(block)
       clear(k, sums)
-      local ahead = ((unit + 2 * block) ~ (lane & 7)) << 4
+      local ahead = ((unit + (block << 1)) ~ (lane & 7)) << 4
       for step = 0, p.chunk // 16 - 1 do
         for i = 1, 2 do k:ldmatrix_x4(words[i], from[i] + ahead, { trans = 1, offset = 16 * 128 * step }) end
         for i = 0, p.packed and 3 or -1 do k:mov(words[2][i], inside(words[2][i], 16 * step + 8 * (i // 2))) end
@@ -206,13 +206,13 @@ function module.skip(g)
       end
       local first, last = diagonal.of(sums)
       if p.D == "headdim" then
-        local column = of.column + (16 * block + field) + (lane >> 2)
+        local column = of.column + (block << 4) + ((lane >> 2) + field)
         store_part(g, of.head, column, first, diagonal.has)
         store_part(g, of.head, column + 8, last, diagonal.has)
       else
         k:add(total, total, k:selp(first + last, 0.0, diagonal.has))
       end
-    end
+    end)
     k:bar_warp_sync(0xFFFFFFFF)
     rings.keys:release(keys, { lane = lane })
     rings.keys:advance(keys)

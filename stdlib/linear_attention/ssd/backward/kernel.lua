@@ -31,12 +31,13 @@ local function stages_of(k, p)
     dY = bytes("dY", p.stages * p.v.bytes),
     S = bytes("S", p.stages * p.state_bytes), R = bytes("R", p.stages * p.state_bytes), dx = bytes("dx", p.panel.bytes),
     y = p.z and bytes("y", p.panel.bytes), gates = bytes("gates", p.stages * p.gates.bytes),
-    sums = bytes("sums", 2 * p.sums.bytes),
+    sums = bytes("sums", 2 * p.sums.bytes), pairs = bytes("pairs", p.v.bytes),
   }, {
     rows = k:pipeline { stages = 1, name = "rows" },
     -- read by both warpgroups and the warps that finish, multiply the states and sum up for D
     keys = k:pipeline { stages = p.stages, producers = 3, arrivals = 8 + 2 + (p.D and 1 or 0), name = "keys" },
     sums = k:pipeline { stages = 2, producers = 9, name = "sums" },
+    pairs = k:pipeline { stages = 1, producers = 4, name = "pairs" },
     dx = k:pipeline { stages = 1, producers = 4, name = "dx" },
     y = p.z and k:pipeline { stages = 1, producers = 4, name = "y" },
   }
@@ -142,7 +143,7 @@ function module.make(p, list)
       for _, name in ipairs { "V", "dY", "K", "Q", "dx", "y" } do
         if g.maps[name] then k:prefetch_tensormap(g.maps[name]) end
       end
-      for _, name in ipairs { "rows", "keys", "sums", "dx", "y" } do
+      for _, name in ipairs { "rows", "keys", "sums", "pairs", "dx", "y" } do
         if g.rings[name] then g.rings[name]:init() end
       end
     end)

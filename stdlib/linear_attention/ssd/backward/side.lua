@@ -2,12 +2,12 @@
 -- whose rows are those of B and x. Both do the same, with rows and columns exchanged, so that each has what it
 -- multiplies in registers. In the notation of kernel.lua the queries compute, and the keys
 --
---   E = W * (dY x^T),  dC = diag(exp G) dY S + (sum of E diag(dt)) B,   U = C S^T
---   E = W * (x dY^T),  dB = diag(dt exp(G_63 - G)) x R + (sum of diag(dt) E) C,   U = B R^T
+--   dY x^T,  dC = diag(exp G) dY S + (sum of E diag(dt)) B,   U = C S^T
+--   x dY^T,  dB = diag(dt exp(G_63 - G)) x R + (sum of E diag(dt))^T C,   U = B R^T
 --
--- where the sums go over the heads of the CTA: the second product is one for all of them. The rows of E * (C B^T), and
--- of U with those of dY or x, give sums of a token, for the gradients of dt and A (finish.lua). From U come v, the
--- gradient of dt x, and, for the gate z, y.
+-- where the sums go over the heads of the CTA: the second product is one for all of them, and the keys get the sum from
+-- the queries. The rows of E * (C B^T), and of U with those of dY or x, give sums of a token, for the gradients of dt
+-- and A (finish.lua). From U come v, the gradient of dt x, and, for the gate z, y.
 
 local gates = require "wgrun.linear_attention.gates"
 local operands = require "wgrun.linear_attention.operands"
@@ -60,8 +60,12 @@ local function products(g, side)
   function out.within(d, weights, stage)
     multiply(d, words(weights), others_columns(stage), p.chunk // 16, { n = p.columns, trans_b = 1, scale_d = 1 })
   end
+  -- With the sums of all heads, of which the keys read those of the queries, transposed, in shared memory.
   function out.finish(d, sums)
-    multiply(d, words(sums), other_columns, p.chunk // 16, { n = p.dim, trans_b = 1, scale_d = 1 })
+    local a = sums and words(sums) or view("pairs", p.v_columns)()
+    multiply(d, a, other_columns, p.chunk // 16, {
+      n = p.dim, trans_a = not sums and 1 or nil, trans_b = 1, scale_d = 1,
+    })
   end
   return out
 end
@@ -79,24 +83,15 @@ local function rows_loader(g)
   end
 end
 
--- Calls body(block, on_diagonal) for the blocks of 16 columns in which the warp's 16 rows have pairs of a token and one
--- that it sees, and otherwise(block) for the others.
-local function each_block(g, me, body, otherwise)
-  local k, p, warp = g.k, g.p, me.warp
-  for block = 0, p.chunk // 16 - 1 do
-    local inside = me.queries and warp:gt(block) or not me.queries and warp:lt(block)
-    k:if_(inside, function() body(block, false) end, function()
-      k:if_(warp:eq(block), function() body(block, true) end, function() otherwise(block) end)
-    end)
-  end
-end
-
--- What the pairs of a chunk add: to the sums of the scores' gradients, and to the sums of rows; leaves the weights of
--- the product within the chunk, as words, where there is a result.
+-- What the pairs of a chunk add to the sums of rows, and with the queries to those of the scores' gradients; leaves the
+-- weights of the product within the chunk, as words, where there is a result. By blocks of 16 columns, in some of which
+-- the warp's 16 rows have no pair of a token and one that it sees. All others are masked as if they had the diagonal:
+-- code of their own would cost more, since what the roles of a CTA execute at a time is more than the instruction cache
+-- has.
 local function pairs_of(g, me, from, of)
-  local k, convert = g.k, elements.to_output[g.p.dtype]
+  local k, convert, p = g.k, elements.to_output[g.p.dtype], g.p
   local columns = from + (me.pair << 2)
-  each_block(g, me, function(block, on_diagonal)
+  local function visit(block)
     local function load(name)
       local out = k:regs("f32", 4)
       for eight = 0, 1 do
@@ -104,35 +99,32 @@ local function pairs_of(g, me, from, of)
       end
       return out
     end
-    local sums, dt = load(me.side.column), me.queries and load "dt"
-    local weights = {}
+    local sums, dt, weights = load(me.side.column), me.queries and load "dt", {}
     for r = 8 * block, 8 * block + 7 do
       local half, column = r // 2 % 2, r // 4 % 2 * 2 + r % 2
-      local exponent = me.queries and of.sums[half] - sums[column] or sums[column] - of.sums[half]
-      local w = k:ex2_approx_ftz(exponent)
-      if on_diagonal then
-        local ahead = 8 * (r // 4 % 2) + r % 2 - 8 * half -- of the column's token, but for the thread's own
-        w = k:selp(w, 0.0, me.queries and me.ahead:ge(ahead) or not me.queries and me.ahead:le(ahead))
-      end
-      local e = w * me.acc[r]
+      local w = k:ex2_approx_ftz(me.queries and of.sums[half] - sums[column] or sums[column] - of.sums[half])
+      local ahead = 8 * (r // 4) + r % 2 - 8 * half -- the column less the row, but for the thread's own
+      w = k:selp(w, 0.0, me.queries and me.ahead:ge(ahead) or not me.queries and me.ahead:le(ahead))
       if me.queries then
-        e = e * dt[column]
+        local e = w * me.acc[r] * dt[column]
         k:add(me.of_scores[r], me.of_scores[r], e)
+        k:fma(of.total[half], e, me.scores[r], of.total[half])
+        weights[r] = me.weights and w * me.scores[r] * dt[column]
       else
-        k:fma(me.of_scores[r], e, of.dt[half], me.of_scores[r])
-      end
-      k:fma(of.total[half], e, me.scores[r], of.total[half])
-      if me.weights then
         weights[r] = w * me.scores[r]
-        if me.queries then weights[r] = weights[r] * dt[column] end
+        k:fma(of.total[half], weights[r], me.acc[r], of.total[half])
       end
     end
     for i = 4 * block, me.weights and 4 * block + 3 or -1 do
       k:mov(me.weights[i], convert(k, weights[2 * i], weights[2 * i + 1]))
     end
-  end, function(block)
-    for i = 4 * block, me.weights and 4 * block + 3 or -1 do k:mov(me.weights[i], 0) end
-  end)
+  end
+  for block = 0, p.chunk // 16 - 1 do
+    local inside = me.queries and me.warp:ge(block) or not me.queries and me.warp:le(block)
+    k:if_(inside, function() visit(block) end, function()
+      for i = 4 * block, me.weights and 4 * block + 3 or -1 do k:mov(me.weights[i], 0) end
+    end)
+  end
 end
 
 -- Stores the sums of the thread's two rows that finish.lua reads.
@@ -231,10 +223,10 @@ local function compute(g, me, number, product)
     end
     k:mov(of.total[half], 0.0)
   end
-  product.rows(me.of_rows, me.scaled, stage)
   product.pairs(me.acc, stage)
+  product.rows(me.of_rows, me.scaled, stage)
   product.of_state(me.u, stage)
-  k:wgmma_wait_group(1)
+  k:wgmma_wait_group(me.weights == me.scaled and 1 or 2)
   pairs_of(g, me, from, of)
   -- Only now: registers are scarce while there are pairs.
   local skip = me.weights and p.D and skip_of(g, g.unit(number), me.pair)
@@ -281,23 +273,24 @@ function module.emit(g, side)
   local me = {
     side = side, queries = side == module.queries, lane = thread & 31,
     warp = k:shfl_sync_idx_b32(thread >> 5 & 3, 0, 31), load_rows = rows_loader(g), keys = rings.keys:cursor(),
-    sums = rings.sums:cursor(), scores = k:regs("f32", p.chunk // 2), of_scores = k:regs("f32", p.chunk // 2),
-    of_rows = k:regs("f32", p.dim // 2), acc = k:regs("f32", p.chunk // 2), u = k:regs("f32", p.columns // 2),
-    values = k:regs("b32", p.chunk // 4), scaled = k:regs("b32", p.chunk // 4),
+    sums = rings.sums:cursor(), scores = k:regs("f32", p.chunk // 2), acc = k:regs("f32", p.chunk // 2),
+    u = k:regs("f32", p.columns // 2), of_rows = k:regs("f32", p.dim // 2), values = k:regs("b32", p.chunk // 4),
+    scaled = k:regs("b32", p.chunk // 4),
   }
   me.offsets, me.stage_at = gates.places(k, p, g.buffers.gates)
   me.pair, me.first_row = (me.lane & 3) << 1, (me.warp << 4) + (me.lane >> 2)
-  me.ahead = k:mov(me.lane >> 2, { type = "s32" }) - k:mov(me.pair, { type = "s32" }) -- on the diagonal
+  me.ahead = k:mov(me.first_row, { type = "s32" }) - k:mov(me.pair, { type = "s32" })
   local name = me.queries and "y" or "dx"
   if g.buffers[name] then
-    me.weights = me.scaled -- which have been multiplied by then
+    me.weights = me.queries and me.scaled or k:regs("b32", p.chunk // 4) -- the queries have no registers for both
     local pieces = panels.pieces(p.panel, k:address(g.buffers[name]), me.lane, me.warp)(0, 0)
     me.output = { ring = name, cursor = rings[name]:cursor(), pieces = pieces }
   end
   local product = products(g, side)
   rings.rows:wait(rings.rows:cursor())
   product.scores(me.scores)
-  for _, sums in ipairs { me.of_scores, me.of_rows } do
+  me.of_scores = me.queries and k:regs("f32", p.chunk // 2)
+  for _, sums in ipairs { me.of_rows, me.of_scores or nil } do
     for r = 0, #sums - 1 do k:mov(sums[r], 0.0) end
   end
   k:wgmma_wait_group(0)
@@ -305,8 +298,19 @@ function module.emit(g, side)
     rings.keys:wait(me.keys)
     compute(g, me, number, product)
   end)
-  operands.pack(k, p, me.values, function(r) return me.of_scores[r] end)
-  product.finish(me.of_rows, me.values)
+  if me.queries then
+    operands.pack(k, p, me.values, function(r) return me.of_scores[r] end)
+    for i, piece in ipairs(panels.pieces(p.panel, k:address(g.buffers.pairs), me.lane, me.warp)(0, 0)) do
+      k:stmatrix_x4(piece.at, me.values:slice(4 * (i - 1), 4), { offset = piece.offset })
+    end
+    k:fence_proxy_async { space = "shared::cta" }
+    k:bar_warp_sync(0xFFFFFFFF)
+    k:mbarrier_arrive(rings.pairs:full_barrier(rings.pairs:cursor()), { guard = me.lane:eq(0) })
+    product.finish(me.of_rows, me.values)
+  else
+    rings.pairs:wait(rings.pairs:cursor())
+    product.finish(me.of_rows)
+  end
   k:wgmma_wait_group(0)
   store_rows(g, me, me.queries and g.sizes.dC or g.sizes.dB)
 end
