@@ -81,7 +81,8 @@ def measure(batch, tokens, heads, groups, lengths):
     bodies = [ours]
     if mamba:
         index = torch.cat([torch.full((n,), i, dtype=torch.int32) for i, n in enumerate(lengths)]).cuda()[None] if lengths else None
-        y = mamba.mamba_chunk_scan_combined(x, dt, a, b, c, CHUNK, D=skip, dt_bias=bias, dt_softplus=True, seq_idx=index)
+        of_tokens = [t[0] if lengths else t for t in (x, dt, b, c)]
+        y = torch.ops.wgrun.ssd(*of_tokens[:2], a, *of_tokens[2:], skip, None, bias, None, starts, True, 0.0, math.inf, False)[0].view_as(x)
 
         def theirs():
             dx, ddt, da, db, dc, dskip, _, dbias, _ = mamba._mamba_chunk_scan_combined_bwd(

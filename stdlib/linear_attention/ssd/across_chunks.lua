@@ -49,12 +49,11 @@ local function skip_of(g)
   return function(r) return of_halves[r // 2 % 2] end
 end
 
--- Returns gate(stage, y): multiplies Y^T of a chunk by silu(z).
+-- Returns gate(stage, words, y): multiplies Y^T of a chunk by silu(z). words: registers for z.
 local function gater(g)
   local k, p, silu = g.k, g.p, activation.named("wg.ssd", "silu")
-  local words = g.k:regs("b32", p.chunk // 4)
   local load, split = operands.value_loader(k, p, g.buffers.z), elements.from_output[p.dtype]
-  return function(stage, y)
+  return function(stage, words, y)
     load(stage, words)
     for i = 0, #words - 1 do
       local first, second = split(k, words[i])
@@ -128,7 +127,7 @@ function module.emit(g)
       k:fma(y[2 * i + 1], second, skip(2 * i + 1), y[2 * i + 1])
     end
     if p.z then
-      gate(stage_of_z.stage * p.units + at.unit, y)
+      gate(stage_of_z.stage * p.units + at.unit, x16, y) -- x is needed no more
       k:bar_warp_sync(0xFFFFFFFF)
       release(stage_of_z)
     end

@@ -45,6 +45,21 @@ function module.registers(k, p)
   return out
 end
 
+--- Calls body(number, dt, next) for each number below `count`: dt are the registers that load(number, dt) has filled,
+--- and body calls next when it has read them. Loads are two turns ahead: memory takes longer than a turn.
+function module.each(k, p, count, load, body)
+  local sets = { [0] = module.registers(k, p), module.registers(k, p) }
+  for i = 0, 1 do load(k:mov(i, { type = "u32" }), sets[i]) end
+  k:loop({ from = 0, to = count, step = 2 }, function(first)
+    local function turn(i)
+      local number = first + i
+      body(number, sets[i], function() load(number + 2, sets[i]) end)
+    end
+    turn(0)
+    k:if_((first + 1):lt(count), function() turn(1) end)
+  end)
+end
+
 --- The dt of a token from that in memory, 0 where it is not `inside`, and a function that gives its derivative. bias: a
 --- register, where there is one.
 function module.step(k, p, given, bias, inside)
@@ -110,16 +125,15 @@ end
 function module.emit(g, number, each)
   local k, p, ring, head = g.k, g.p, g.rings.keys, g.at.head + number
   local lane, cursor = k:special "tid.x" & 31, ring:cursor()
-  local load, next_dt = module.loader(g, lane), module.registers(k, p)
+  local load = module.loader(g, lane)
   local bias = p.dt_bias and k:ld_global_f32(k:element(g.sizes.dt_bias, head))
   local rate = k:ld_global_f32(k:element(g.sizes.A, head)) * log2_e
-  load(k:mov(0, { type = "u32" }), head, next_dt)
-  k:loop(g.at.chunks, function(chunk)
+  module.each(k, p, g.at.chunks, function(chunk, to) load(chunk, head, to) end, function(chunk, given, next)
     ring:acquire(cursor)
     if each then each(cursor, chunk) end
     local dt, token = {}, (chunk << 6) + (lane << 1)
-    for i = 0, 1 do dt[i] = module.step(k, p, next_dt[i], bias, (token + i):lt(g.at.tokens)) end
-    load(chunk + 1, head, next_dt)
+    for i = 0, 1 do dt[i] = module.step(k, p, given[i], bias, (token + i):lt(g.at.tokens)) end
+    next()
     local sums, total = module.sums(k, dt, rate, lane)
     local to = k:address(g.buffers.gates, (cursor.stage * p.gated + number) * p.gates.bytes) + (lane << 3)
     store_arrays(g, lane, to, dt, sums, total)

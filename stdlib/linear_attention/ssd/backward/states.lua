@@ -48,21 +48,21 @@ end
 local function serve(g)
   local k, p, ring, at = g.k, g.p, g.rings.keys, g.at
   local lane, cursor, copy = k:special "tid.x" & 31, ring:cursor(), copier(g)
-  local load, next_dt = steps.loader(g, lane), steps.registers(k, p)
+  local load = steps.loader(g, lane)
   local offsets, stage_at = gates.places(k, p, g.buffers.gates)
   local bias = p.dt_bias and k:ld_global_f32(k:element(g.sizes.dt_bias, at.head))
   local rate = k:ld_global_f32(k:element(g.sizes.A, at.head)) * steps.log2_e
-  load(chunk_of(g, k:mov(0, { type = "u32" })), at.head, next_dt)
-  k:loop(at.chunks, function(number)
+  local function load_chunk(number, to) load(chunk_of(g, number), at.head, to) end
+  steps.each(k, p, at.chunks, load_chunk, function(number, given, next)
     local chunk = chunk_of(g, number)
     ring:acquire(cursor)
     k:if_(lane:eq(0), function() copy(cursor, chunk) end)
     local dt, inside, token = {}, {}, (chunk << 6) + (lane << 1)
     for i = 0, 1 do
       inside[i] = (token + i):lt(at.tokens)
-      dt[i] = steps.step(k, p, next_dt[i], bias, inside[i])
+      dt[i] = steps.step(k, p, given[i], bias, inside[i])
     end
-    load(chunk_of(g, number + 1), at.head, next_dt)
+    next()
     local sums, total = steps.sums(k, dt, rate, lane)
     local to, scaled, rest = stage_at(cursor.stage) + (lane << 3), {}, {}
     for i = 0, 1 do
