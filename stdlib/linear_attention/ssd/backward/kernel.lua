@@ -7,8 +7,8 @@
 --
 -- where dB and dC are sums over the heads of a group. A CTA has a chunk, and the heads of a group or a slice of them,
 -- one after the other, in units of 64 columns: dB and dC stay in accumulators of two warpgroups, one for each
--- (side.lua). In the first warpgroup a warp copies and makes exponentials (gates.lua), one multiplies both states, one
--- finds the gradients of dt (finish.lua), and one stores dx.
+-- (side.lua). In the first warpgroup a warp copies and makes exponentials (chunk_arrays.lua), one multiplies both
+-- states, one finds the gradients of dt (token_sums.lua), and one stores dx.
 
 local wg = require "wgrun"
 local tensors = require "wgrun.attention.tensors"
@@ -16,8 +16,8 @@ local division = require "wgrun.builder.division"
 local parameters = require "wgrun.builder.parameters"
 local copies = require "wgrun.linear_attention.copies"
 local records = require "wgrun.linear_attention.records"
-local finish = require "wgrun.linear_attention.ssd.backward.finish"
-local gates = require "wgrun.linear_attention.ssd.backward.gates"
+local token_sums = require "wgrun.linear_attention.ssd.backward.token_sums"
+local chunk_arrays = require "wgrun.linear_attention.ssd.backward.chunk_arrays"
 local side = require "wgrun.linear_attention.ssd.backward.side"
 local panels = require "wgrun.tile.panel"
 
@@ -73,7 +73,8 @@ local function store(g)
       list[#list + 1] = { name = name, from = k:address(g.buffers[name]), cursor = g.rings[name]:cursor() }
     end
   end
-  local add, leader, row, last = p.D and finish.skip(g), lane:eq(0), at.start + (at.chunk << 6), at.start + at.tokens
+  local add, leader = p.D and token_sums.skip(g), lane:eq(0)
+  local row, last = at.start + (at.chunk << 6), at.start + at.tokens
   k:loop(p.units, function(number)
     local unit = g.unit(number)
     if add then add(number) end
@@ -122,10 +123,10 @@ local function serve(g)
   k:setmaxnreg_dec(g.p.registers.service)
   k:if_(warp:eq(0), function()
     k:if_(k:special "tid.x":eq(0), function() copy_rows(g) end)
-    gates.emit(g)
+    chunk_arrays.emit(g)
   end)
-  k:if_(warp:eq(1), function() finish.emit(g) end)
-  k:if_(warp:eq(2), function() finish.states(g) end)
+  k:if_(warp:eq(1), function() token_sums.emit(g) end)
+  k:if_(warp:eq(2), function() token_sums.states(g) end)
   k:if_(warp:eq(3), function() store(g) end)
 end
 
@@ -151,8 +152,8 @@ function module.make(p, list)
     g.at = chunk_of(g)
     function g.unit(number)
       local unit = { number = g.at.unit + number }
-      unit.head = division.divided(k, unit.number, p.halves)
-      unit.column = (unit.number - unit.head * p.halves) * p.columns
+      unit.head = division.divided(k, unit.number, p.head_units)
+      unit.column = (unit.number - unit.head * p.head_units) * p.columns
       return unit
     end
     local role = k:shfl_sync_idx_b32(thread >> 7, 0, 31)
@@ -163,7 +164,7 @@ function module.make(p, list)
       end)
     end
     if p.packed then
-      k:if_((g.at.chunk << 6):lt(g.at.tokens), work, function() finish.nothing(g) end)
+      k:if_((g.at.chunk << 6):lt(g.at.tokens), work, function() token_sums.nothing(g) end)
     else
       work()
     end

@@ -34,7 +34,7 @@ function module.make(p)
   end
   return {
     gate = p.z and parameters.rows {
-      { "dy", const }, { "z", const }, { "gated", data, "dy silu(z)" }, { "elements", "u32" },
+      { "dy", const }, { "z", const }, { "gated", data, "dy silu(z)" }, { "eights", "u32", "elements / 8" },
     },
     summary = in_segments and with_steps({ operand("x", "V"), operand("B", "K"), operand("C", "Q"), gradient }, {
       { "sequences", "u32" }, { "summaries", "f32*", "for each direction, segment, head a state" },
@@ -57,14 +57,14 @@ function module.make(p)
       { "ddt", p.dt_dtype .. "*" }, { "parts", "f32*", "for each head, field and chunk" },
     }),
     join = sliced and parameters.rows {
-      { "dB_parts", "const f32*" }, { "dC_parts", "const f32*" }, { "dB", data }, { "dC", data }, { "elements", "u32" },
+      { "dB_parts", "const f32*" }, { "dC_parts", "const f32*" }, { "dB", data }, { "dC", data }, { "eights", "u32", "elements / 8" },
     },
     after = parameters.rows {
       { "parts", "const f32*" }, { "records", "u32" }, { "dA", "f32*" }, if_(p.dt_bias, { "ddt_bias", "f32*" }),
       if_(p.D, { "dD", "f32*" }),
     },
     ungate = p.z and parameters.rows {
-      { "dy", const }, { "z", const }, { "y", const }, { "dz", data }, { "elements", "u32" },
+      { "dy", const }, { "z", const }, { "y", const }, { "dz", data }, { "eights", "u32", "elements / 8" },
     },
   }
 end

@@ -33,7 +33,7 @@ local cycles = { chunk = 1150, summary = 900, launch = 5300, carry = 600, bytes 
 local function segments_of(p, opts)
   local problem = opts.problem
   if opts.segments or not problem then return opts.segments or 1 end
-  local chunks, ctas = (problem[1] + p.chunk - 1) // p.chunk, 2 * p.heads * p.halves * (problem[2] or 1)
+  local chunks, ctas = (problem[1] + p.chunk - 1) // p.chunk, 2 * p.heads * p.head_units * (problem[2] or 1)
   local best, least = 1, math.huge
   for segments = 1, math.max(1, math.min(64, chunks, 2 * roofline.sms() // ctas)) do
     local function time(of_chunk, bytes)
@@ -52,17 +52,17 @@ end
 function module.make(given)
   local p, opts = ssd_plan.base("wg.ssd_backward", given)
   p.segments = 1
-  p.halves = p.value_dim // p.columns -- of a head: units of 64 columns
+  p.head_units = p.value_dim // p.columns -- of a head: units of 64 columns
   p.slices, p.state_segments = slices_of(p, opts), segments_of(p, opts)
-  p.units = p.heads // p.qk_heads // p.slices * p.halves -- of a CTA
+  p.units = p.heads // p.qk_heads // p.slices * p.head_units -- of a CTA
   p.v_columns = p.tile(p.columns, p.chunk, "MN", "K")
   p.state_bytes = p.k.bytes -- 64 columns of x by dstate, as bytes of a tile like those of B
   p.matrix = wg.panel { dtype = p.dtype, n = p.dim } -- a state as it is stored
   p.panel = wg.panel { dtype = p.dtype, n = p.columns } -- of dx and y
   p.fields = 1 + (p.dt_bias and 1 or 0) + (p.D and p.d_columns or 0) -- sums over tokens that a head has
   p.stages, p.registers = 3, { service = 40, side = 232 }
-  p.gates = { "i", "j", "dt", "slope", "scaled", "rest", bytes = 6 * 4 * p.chunk } -- gates.lua
-  p.sums = { "row", "column", "state", bytes = 3 * 4 * p.chunk + 16 } -- and the product of states, finish.lua
+  p.gates = { "i", "j", "dt", "slope", "scaled", "rest", bytes = 6 * 4 * p.chunk } -- chunk_arrays.lua
+  p.sums = { "row", "column", "state", bytes = 3 * 4 * p.chunk + 16 } -- and the product of states, token_sums.lua
   return p
 end
 

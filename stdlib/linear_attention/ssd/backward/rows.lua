@@ -13,14 +13,17 @@ local sigmoid <const> = activation.named("wg.ssd_backward", "sigmoid")
 
 module.threads, module.each = 256, 8 -- elements of a thread, 16 bytes of each tensor
 
-local function start(k) return (k:special "ctaid.x" * module.threads + k:special "tid.x") * module.each end
+-- Calls body(first) for the thread's eight elements, of so many eights: first is the number of the first one, u64.
+local function of_thread(k, eights, body)
+  local number = k:special "ctaid.x" * module.threads + k:special "tid.x"
+  k:if_(number:lt(eights), function() body(k:mul_wide_u32(number, module.each)) end)
+end
 
 -- A kernel that computes each element of `result` from those of the operands: compute(k, ...) gets one of each.
 local function elementwise(p, name, list, operands, result, compute)
   return wg.kernel(name, { threads = module.threads }, function(k)
     local _, sizes = parameters.declare(k, list)
-    local first = start(k)
-    k:if_(first:lt(sizes.elements), function()
+    of_thread(k, sizes.eights, function(first)
       local words, out = {}, k:regs("b32", 4)
       for i, operand in ipairs(operands) do words[i] = k:ld_global_v4_b32(k:element(sizes[operand], first)) end
       local split, convert = elements.from_output[p.dtype], elements.to_output[p.dtype]
@@ -53,11 +56,10 @@ end
 function module.join(p, list)
   return wg.kernel(p.name .. "_join", { threads = module.threads }, function(k)
     local _, sizes = parameters.declare(k, list)
-    local first, count = start(k), sizes.elements
-    local function of(name)
+    local function of(name, first)
       local total, convert = k:regs("f32", 8), elements.to_output[p.dtype]
       for slice = 0, p.slices - 1 do
-        local from = k:element(sizes[name .. "_parts"], k:mad_wide_u32(count, slice, k:cvt_u64_u32(first)))
+        local from = k:element(sizes[name .. "_parts"], k:mad_wide_u32(sizes.eights, module.each * slice, first))
         local part = slice == 0 and total or k:regs("f32", 8)
         for four = 0, 1 do k:ld_global_v4_f32(part:slice(4 * four, 4), from, { offset = 16 * four }) end
         for i = 0, slice > 0 and 7 or -1 do k:add(total[i], total[i], part[i]) end
@@ -66,8 +68,8 @@ function module.join(p, list)
       for i = 0, 3 do words[i + 1] = convert(k, total[2 * i], total[2 * i + 1]) end
       k:st_global_v4_b32(k:element(sizes[name], first), words)
     end
-    k:if_(first:lt(count), function()
-      k:if_(k:special "ctaid.y":eq(0), function() of "dB" end, function() of "dC" end)
+    of_thread(k, sizes.eights, function(first)
+      k:if_(k:special "ctaid.y":eq(0), function() of("dB", first) end, function() of("dC", first) end)
     end)
   end)
 end

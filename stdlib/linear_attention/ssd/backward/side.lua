@@ -7,7 +7,7 @@
 --
 -- where the sums go over the heads of the CTA: the second product is one for all of them, and the keys get the sum from
 -- the queries. The rows of E * (C B^T), and of U with those of dY or x, give sums of a token, for the gradients of dt
--- and A (finish.lua). From U come v, the gradient of dt x, and, for the gate z, y.
+-- and A (token_sums.lua). From U come v, the gradient of dt x, and, for the gate z, y.
 
 local gates = require "wgrun.linear_attention.gates"
 local operands = require "wgrun.linear_attention.operands"
@@ -127,7 +127,7 @@ local function pairs_of(g, me, from, of)
   end
 end
 
--- Stores the sums of the thread's two rows that finish.lua reads.
+-- Stores the sums of the thread's two rows that token_sums.lua reads.
 local function store_sums(g, me, of, dot)
   local k, ring, offsets = g.k, g.rings.sums, {}
   for i, name in ipairs(g.p.sums) do offsets[name] = 4 * g.p.chunk * (i - 1) end

@@ -82,7 +82,7 @@ end
 -- The thread that stores states.
 local function store(g)
   local k, p, ring, at = g.k, g.p, g.rings.outputs, g.at
-  local cursor, from, units = ring:cursor(), k:address(g.buffers.o), p.heads * p.halves
+  local cursor, from, units = ring:cursor(), k:address(g.buffers.o), p.heads * p.head_units
   local first = k:selp(g.sizes.records, 0, at.backward) + at.record
   k:loop(at.chunks, function(number)
     ring:wait(cursor)
@@ -100,7 +100,7 @@ end
 local function summary_of(g, segment)
   local k, p, at = g.k, g.p, g.at
   local slots = g.sizes.sequences * p.segments
-  return (k:selp(slots, 0, at.backward) + at.batch * p.segments + segment) * (p.heads * p.halves) + at.number
+  return (k:selp(slots, 0, at.backward) + at.batch * p.segments + segment) * (p.heads * p.head_units) + at.number
 end
 
 -- The state before the CTA's first chunk.
@@ -185,9 +185,9 @@ function module.make(p, list)
     end)
     k:bar_sync(0)
     local number = k:special "ctaid.x"
-    local head = division.divided(k, number, p.halves)
+    local head = division.divided(k, number, p.head_units)
     g.at = sequences.complete(g, {
-      head = head, number = number, column = (number - head * p.halves) * p.columns, unit = 0,
+      head = head, number = number, column = (number - head * p.head_units) * p.columns, unit = 0,
       backward = k:special "ctaid.y":eq(1),
     }, function(at)
       if p.summary then at.segment = at.segment + k:selp(k:mov(1, { type = "u32" }), 0, at.backward) end

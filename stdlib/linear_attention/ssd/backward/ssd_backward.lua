@@ -88,11 +88,11 @@ local function workspace(self, batch, tokens, dx)
   if self.workspace_key ~= key then
     local count, total = records.count(p, batch, tokens), p.packed and tokens or batch * tokens
     local made = {
-      states = wg.empty(p.dtype, { 2 * count * p.heads * p.halves, p.columns * p.dim }),
+      states = wg.empty(p.dtype, { 2 * count * p.heads * p.head_units, p.columns * p.dim }),
       parts = wg.empty("f32", { p.heads * p.fields, count }),
     }
     if p.state_segments > 1 then
-      local matrices = 2 * batch * p.state_segments * p.heads * p.halves
+      local matrices = 2 * batch * p.state_segments * p.heads * p.head_units
       made.summaries, made.decays = wg.empty("f32", { matrices, p.columns * p.dim }), wg.empty("f32", { matrices })
     end
     if p.slices > 1 then
@@ -170,21 +170,24 @@ function backward:launches(given)
   local launch = arguments.merged(given, { tokens = tokens, sequences = batch, rows = total, records = count })
   arguments.extended(launch, workspace(self, batch, tokens, given.dx))
   local of_values, of_rows = total * p.heads * p.value_dim, total * p.qk_heads * p.dim
-  local function ctas(elements) return roofline.ceil_div(elements, rows.threads * rows.each) end
+  local function elementwise(elements, ...)
+    local eights = elements // rows.each
+    return { eights = eights, grid = { roofline.ceil_div(eights, rows.threads), ... } }
+  end
   local chunks = p.packed and count or count // batch
   local shape = {
-    gate = { elements = of_values, grid = { ctas(of_values) } },
-    summary = { grid = { p.heads * p.halves, 2, batch * (p.state_segments - 1) } },
-    states = { grid = { p.heads * p.halves, 2, batch * p.state_segments } },
+    gate = elementwise(of_values),
+    summary = { grid = { p.heads * p.head_units, 2, batch * (p.state_segments - 1) } },
+    states = { grid = { p.heads * p.head_units, 2, batch * p.state_segments } },
     kernel = { grid = { chunks, p.qk_heads * p.slices, p.packed and 1 or batch } },
-    join = { elements = of_rows, grid = { ctas(of_rows), 2 } },
+    join = elementwise(of_rows, 2),
     after = { grid = { p.heads, roofline.ceil_div(p.fields, 4) } },
-    ungate = { elements = of_values, grid = { ctas(of_values) } },
+    ungate = elementwise(of_values),
   }
   local list = {}
   for _, name in ipairs(names) do
     if rawget(self, name) then
-      launch.elements = shape[name].elements
+      launch.eights = shape[name].eights
       local args = builder_parameters.arguments(self.parameters[name], launch)
       list[#list + 1] = { self[name], { grid = shape[name].grid, args = args } }
     end

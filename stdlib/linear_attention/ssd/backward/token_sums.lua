@@ -25,7 +25,7 @@ end
 function module.nothing(g)
   local k, p = g.k, g.p
   local first = g.unit(k:mov(0, { type = "u32" })).head * p.fields
-  local count = p.units // p.halves * p.fields
+  local count = p.units // p.head_units * p.fields
   k:loop({ from = k:special "tid.x", to = count, step = p.threads }, function(field)
     store_part(g, k:mov(0, { type = "u32" }), first + field, k:mov(0.0, { type = "f32" }))
   end)
@@ -118,7 +118,7 @@ function module.emit(g)
       finish_head(g, lane, g.unit(number).head, stage_at(keys.stage), offsets, v)
       clear()
     end
-    if p.halves == 1 then head_is_complete() else k:if_((number & 1):eq(1), head_is_complete) end
+    if p.head_units == 1 then head_is_complete() else k:if_((number & 1):eq(1), head_is_complete) end
     k:bar_warp_sync(0xFFFFFFFF)
     rings.keys:release(keys, { lane = lane })
     rings.keys:advance(keys)
@@ -221,7 +221,7 @@ function module.skip(g)
       store_part(g, of.head, field, warps.over_lanes(k, total, sum, 32), lane:eq(0))
       k:mov(total, 0.0)
     end
-    if p.halves == 1 then store() else k:if_((number & 1):eq(1), store) end
+    if p.head_units == 1 then store() else k:if_((number & 1):eq(1), store) end
   end
 end
 

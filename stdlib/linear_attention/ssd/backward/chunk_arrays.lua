@@ -19,7 +19,7 @@ local function copy(g, cursor, unit)
       k, p.v, g.maps[name], k:address(buffers[name]), unit.head, { column = unit.column })
   end
   copies.copier(g, ring, values, true)(cursor, at.chunk)
-  local barrier, units = ring:expect(cursor, 2 * p.state_bytes), p.heads * p.halves
+  local barrier, units = ring:expect(cursor, 2 * p.state_bytes), p.heads * p.head_units
   for i, name in ipairs { "S", "R" } do
     local record = i == 1 and at.record or at.record + g.sizes.records
     local from = k:mad_wide_u32(record * units + unit.number, p.state_bytes, g.sizes.states)
