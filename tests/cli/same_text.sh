@@ -3,6 +3,7 @@ run ptx "$SOURCE/tests/sass/kernels.lua"
 exits 0
 out_has "delta_channel1"
 out_has "ssd_pairs"
+out_has "ssd_backward_gate"
 mv out.txt first.txt
 for again in 1 2 3; do
     run ptx "$SOURCE/tests/sass/kernels.lua"

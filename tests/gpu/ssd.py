@@ -8,6 +8,7 @@ import statistics
 import sys
 
 from hopper import device, graph_of, microseconds, torch  # first: ends where there is no GPU
+from state_space import DSTATE, HEADDIM, PACKED, error, inputs, shapes, starts_of
 
 import wgrun
 
@@ -22,33 +23,18 @@ except ImportError:
 
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 20
 WANTED = sys.argv[2:]  # numbers of rows; all of them without
-HEADDIM, DSTATE, LAUNCHES = 64, 128, 4  # of a graph
+LAUNCHES = 4  # of a graph
 
 
 def rows():
     """batch, tokens, heads, groups, options (None: what the plan chooses for the problem), lengths of packed sequences."""
-    for batch, tokens in ((1, 8192), (1, 65536), (4, 4096), (16, 1024)):
-        for heads, groups in ((80, 1), (128, 8), (16, 1)):  # Mamba-2 2.7B, 8B, and an eighth of the latter
-            yield batch, tokens, heads, groups, None, None
+    for shape in shapes():
+        yield *shape, None, None
     for options in ("segments = 1", "segments = 4", "segments = 8", "pairs = true, segments = 16"):
         yield 1, 8192, 16, 1, options, None
     yield 1, 8192, 80, 1, "pairs = true, segments = 3", None
     for options in ("segments = 1", "pairs = true, segments = 2"):
-        yield 1, 8192, 80, 1, options, [1000, 24, 1, 3071, 4096]
-
-
-def inputs(batch, tokens, heads, groups):
-    """As Mamba-2 begins: A from -1 to -16, steps of 0.001 to 0.1 on the average."""
-    def random(*shape):
-        return torch.nn.functional.silu(torch.randn(*shape, device="cuda")).bfloat16()
-
-    torch.manual_seed(tokens + heads)
-    x, b, c = random(batch, tokens, heads, HEADDIM), random(batch, tokens, groups, DSTATE), random(batch, tokens, groups, DSTATE)
-    dt = torch.randn(batch, tokens, heads, device="cuda").bfloat16()
-    a = -torch.linspace(1, 16, heads, device="cuda")
-    step = torch.logspace(-3, -1, heads, device="cuda")[torch.randperm(heads, device="cuda")]
-    bias = step + torch.log(-torch.expm1(-step))
-    return x, dt, a, b, c, torch.rand(heads, device="cuda"), bias
+        yield 1, 8192, 80, 1, options, PACKED
 
 
 def expected(x, dt, a, b, c, skip):
@@ -65,10 +51,6 @@ def expected(x, dt, a, b, c, skip):
         rest = (step * (total[:, -1:] - total).exp())[:, :, None]
         s = total[:, -1, None, None].exp() * s + (rest * xc).mT @ bc
     return out, s
-
-
-def error(got, want):
-    return ((got.double() - want).square().mean() / want.square().mean()).sqrt().item()
 
 
 @functools.cache
@@ -97,9 +79,7 @@ def measure(batch, tokens, heads, groups, options, lengths):
     x, dt, a, b, c, skip, bias = inputs(batch, tokens, heads, groups)
     step = torch.nn.functional.softplus(dt.float() + bias)
     y = torch.full_like(x, math.nan)
-    starts = [0]
-    for length in lengths or []:
-        starts.append(starts[-1] + length)
+    starts = starts_of(lengths)
     sequences = len(lengths) if lengths else batch
     state = torch.full((sequences, heads, HEADDIM, DSTATE), math.nan, device="cuda")
     values = {"D": skip, "dt_bias": bias, "final_state": state}

@@ -14,7 +14,7 @@ local function recurrence(length, columns, dstate, rate, skip, at, state, each)
     local x, b, c, dt = at(t)
     local decay, y = math.exp(dt * rate), {}
     for j = 1, columns do
-      local row, added, sum = s[j], dt * x[j], skip * x[j]
+      local row, added, sum = s[j], dt * x[j], skip(j) * x[j]
       for i = 1, dstate do
         row[i] = decay * row[i] + added * b[i]
         sum = sum + c[i] * row[i]
@@ -43,12 +43,14 @@ local function run(name, o, lengths, rate)
   local of_dt = wg.randn { shape = shape(heads), dtype = "f32", seed = 4 }
   if not o.dt_softplus then of_dt = of_dt * of_dt * 0.1 end
   local dt = of_dt:convert(o.dt_dtype or "f32")
-  local function of_heads(value)
+  local function of_heads(value, width)
     local list = {}
-    for h = 1, heads do list[h] = value(h) end
-    return wg.tensor("f32", { heads }, list)
+    for h = 1, heads * (width or 1) do list[h] = value(h) end
+    return wg.tensor("f32", { heads, width }, list)
   end
-  local given = { dt_bias = o.dt_bias and of_heads(function(h) return -4 + h end), D = o.D and of_heads(function(h) return h - 2.5 end) }
+  local given = { dt_bias = o.dt_bias and of_heads(function(h) return -4 + h end), z = o.z and random(dtype, 6, heads, columns) }
+  local width = o.D == "headdim" and columns or nil
+  given.D = o.D and of_heads(function(h) return h % 8 - 2.5 end, width)
   local A = of_heads(function(h) return -(rate or 0.5) * h end)
   local states = { batch, heads, columns, dstate }
   if o.initial_state then given.initial_state = wg.randn { shape = states, dtype = "f32", seed = 7 } end
@@ -68,7 +70,7 @@ local function run(name, o, lengths, rate)
   end
   local function flat(tensor) return tensor and tensor:reshape { -1 }:totable() end
   local of_x, of_b, of_c, out, steps = flat(x), flat(B), flat(C), flat(first), flat(dt:convert "f32")
-  local initial, final, bias, skip, rates = flat(given.initial_state), flat(given.final_state), flat(given.dt_bias), flat(given.D), flat(A)
+  local of_z, initial, final, bias, skip, rates = flat(given.z), flat(given.initial_state), flat(given.final_state), flat(given.dt_bias), flat(given.D), flat(A)
   local limit, from, allowed = o.dt_limit or { 0, math.huge }, 0, dtype == "f16" and 0.001 or 0.006
   local add, finish = check.compared(name, allowed)
   local add_state, finish_state = check.compared(name .. ", state", allowed)
@@ -85,12 +87,13 @@ local function run(name, o, lengths, rate)
         return row(of_x, t, heads, h - 1, columns), row(of_b, t, groups, group, dstate), row(of_c, t, groups, group, dstate),
           math.min(math.max(step, limit[1]), limit[2])
       end
+      local function skip_of(j) return skip and skip[width and (h - 1) * columns + j or h] or 0 end
       local function place(j, i) return (((b - 1) * heads + h - 1) * columns + j) * dstate + i + 1 end
-      local s = recurrence(length, columns, dstate, rates[h], skip and skip[h] or 0, at, function(j, i)
+      local s = recurrence(length, columns, dstate, rates[h], skip_of, at, function(j, i)
         return initial and initial[place(j, i)] or 0
       end, function(t, y)
-        local got = row(out, t, heads, h - 1, columns)
-        for j = 1, columns do add(got[j], y[j]) end
+        local got, z = row(out, t, heads, h - 1, columns), of_z and row(of_z, t, heads, h - 1, columns)
+        for j = 1, columns do add(got[j], z and y[j] * z[j] / (1 + math.exp(-z[j])) or y[j]) end
       end)
       for j = 0, final and columns - 1 or -1 do
         for i = 0, dstate - 1 do add_state(final[place(j, i)], s[j + 1][i + 1]) end
@@ -104,7 +107,7 @@ end
 
 local mamba = { dt_bias = true, dt_softplus = true, D = true, final_state = true }
 local function with(options)
-  for key, value in pairs(mamba) do options[key] = value end
+  for key, value in pairs(mamba) do options[key] = options[key] or value end
   return options
 end
 
@@ -131,6 +134,10 @@ run("more segments than chunks", { segments = 5 }, { 130 })
 run("what is forgotten at once", { final_state = true }, { 150 }, 1000)
 run("what is never forgotten", { final_state = true }, { 150 }, 0)
 
+run("a gate", with { heads = 2, z = true }, { 300 })
+run("a gate, two heads of a CTA, D of columns", with { heads = 4, groups = 2, pairs = true, z = true, packed = true, D = "headdim" }, { 70, 0, 200 })
+run("a gate, wide, D of columns", with { headdim = 128, z = true, D = "headdim", segments = 2, dtype = "f16" }, { 300 })
+run("a gate, smaller states", { heads = 2, dstate = 64, pairs = true, z = true }, { 150 })
 run("an odd number of heads", with { heads = 3, initial_state = true }, { 100 })
 
 -- What the plan chooses: one head a CTA and no segments where heads fill the SMs, segments where they do not.

@@ -242,6 +242,8 @@ class Attention(Case):
         o, lse = ops.attention(q, q, q, *options, "bshd", "", None, True)
         packed, rows, decays = q[0], random(1, 32, 576), torch.zeros(1, 8, 2, device=DEVICE)
         o_packed, lse_packed = ops.attention_packed(packed, packed, packed, ends * 2, ends * 2, 32, 32, *options, True)
+        of_groups = rows[None, :, :8, :64].reshape(1, 8, 1, 64)
+        of_ssd = (decays, decays[0, 0], of_groups, of_groups)
         calls = {
             "mm": (lambda x: ops.mm(x, b, None), a), "bmm": (lambda x: ops.bmm(x[None], b[None]), a),
             "scaled_mm": (lambda x: ops.scaled_mm(fp8, fp8.t(), x, factor, None, torch.float32), factor),
@@ -256,9 +258,8 @@ class Attention(Case):
             "mla_decode": (lambda x: ops.mla_decode(x, rows, ends[:1], None, 0.07, True), random(1, 1, 2, 576)),
             "delta_rule": (lambda x: ops.delta_rule(x, x, x, decays, decays, 0.1, None, False, False, None)[0],
                            random(1, 8, 2, 128)),
-            "ssd": (lambda x: ops.ssd(x, decays, decays[0, 0], rows[None, :, :8, :64].reshape(1, 8, 1, 64),
-                                      rows[None, :, :8, :64].reshape(1, 8, 1, 64), None, None, None, None, False, 0.0, 1.0, False)[0],
-                    random(1, 8, 2, 64))}
+            "ssd": (lambda x: ops.ssd(x, *of_ssd, *(None,) * 5, False, 0.0, 1.0, False)[0], random(1, 8, 2, 64)),
+            "ssd_backward": (lambda x: ops.ssd_backward(x, *of_ssd, *(None,) * 5, x, None, False, 0.0, 1.0)[0], random(1, 8, 2, 64))}
         self.assertEqual(set(calls), {name for name in dir(ops) if not name.startswith("_") and name != "name"})
         forward = torch.autograd.forward_ad
         for name, (call, x) in calls.items():
@@ -656,6 +657,71 @@ class StateSpaceDuality(Case):
             self.compare(got, given, torch.zeros(4), None, (0, rows), sequence)
         self.assertTrue(torch.equal(wt.ssd(*given), wt.ssd(*given, chunk_size=64, dt_limit=(0.0, 1e30))))
 
+    @staticmethod
+    def whole(x, dt, a, b, c, d, z, bias, states, softplus, limits, sequences):
+        """y and the last states of whole batches or, with `sequences`, of these rows of one, by autograd where it is asked for."""
+        dt = dt if bias is None else dt + bias
+        dt = (torch.nn.functional.softplus(dt) if softplus else dt).clamp(*limits)
+        b, c = (t.repeat_interleave(x.shape[2] // t.shape[2], 2) for t in (b, c))
+        rows, last = [], []
+        for number, (batch, at) in enumerate(sequences):
+            state = torch.zeros(x.shape[2], x.shape[3], b.shape[3], dtype=x.dtype, device=x.device) if states is None else states[number]
+            for t in range(at.start, at.stop):
+                added = dt[batch, t, :, None, None] * x[batch, t, :, :, None] * b[batch, t, :, None, :]
+                state = torch.exp(dt[batch, t] * a)[:, None, None] * state + added
+                y = (state @ c[batch, t, :, :, None])[..., 0]
+                rows.append(y if d is None else y + (d if d.dim() == 2 else d[:, None]) * x[batch, t])
+            last.append(state)
+        y = torch.stack(rows).view_as(x)
+        return y if z is None else y * torch.nn.functional.silu(z), torch.stack(last)
+
+    def gradients_of(self, given, sequences, softplus, limits, starts=None, final=True):
+        """given: x, dt, A, B, C, D, z, dt_bias, initial states, None where there is none."""
+        mine = [None if t is None else t.detach().clone().requires_grad_() for t in given]
+        exact = [None if t is None else t.detach().double().requires_grad_() for t in given]
+        x, dt, a, b, c, d, z, bias, states = mine
+        got = wt.ssd(x, dt, a, b, c, D=d, z=z, dt_bias=bias, initial_states=states, dt_softplus=softplus, dt_limit=limits,
+                     cu_seqlens=starts, return_final_states=final)
+        want = self.whole(*exact, softplus, limits, sequences)[:2 if final else 1]
+        total = 0
+        for one, other in zip(got if final else (got,), want):
+            self.near(one, other)
+            d = torch.randn_like(other).to(one.dtype)
+            one.backward(d, retain_graph=True)
+            total = total + (other * d.double()).sum()
+        total.backward()
+        for name, one, other in zip(("x", "dt", "A", "B", "C", "D", "z", "dt_bias", "states"), mine, exact):
+            with self.subTest(name):
+                if one is not None:
+                    self.near(one.grad, other.grad, 0.02)
+
+    def test_gradients(self):
+        batches = [(0, slice(0, 70)), (1, slice(0, 70))]
+        for headdim, dstate, dtype, d_shape in ((64, 128, torch.float32, (2,)), (128, 64, torch.bfloat16, (2, 128))):
+            x, dt, a, b, c = self.tensors(2, 70, 2, 1, headdim, dstate)
+            vectors = torch.randn(d_shape, device=DEVICE), random(*x.shape), torch.randn(2, device=DEVICE)
+            states = torch.randn(2, 2, headdim, dstate, device=DEVICE)
+            self.gradients_of((x, dt.to(dtype), a, b, c, *vectors, states), batches, True, (0.1, 0.9))
+        x, dt, a, b, c = self.tensors(1, 100, 4, 2, 64, 64)
+        starts = torch.tensor([0, 30, 100], device=DEVICE)
+        packed = [(0, slice(0, 30)), (0, slice(30, 100))]
+        self.gradients_of((x, dt, a, b, c, None, None, None, None), packed, False, (0.0, math.inf), starts)
+        self.gradients_of((x, dt, a, b, c, None, None, None, None), packed[:1] + packed[1:], False, (0.0, math.inf), starts, final=False)
+
+    def test_some_gradients(self):
+        """Of one operand alone, twice the same bits, and of a part of the results."""
+        x, dt, a, b, c = self.tensors(1, 70, 2, 1, 64, 64)
+        b.requires_grad_()
+        y, state = wt.ssd(x, dt, a, b, c, return_final_states=True)
+        first, again = (torch.autograd.grad(y.float().sum(), b, retain_graph=True)[0] for _ in range(2))
+        self.assertTrue(torch.equal(first, again))
+        both = torch.autograd.grad(y.float().sum() + state.sum(), b, retain_graph=True)[0]
+        self.near(both - first, torch.autograd.grad(state.sum(), b)[0], 0.05)
+
+    def test_operator(self):
+        x, dt, a, b, c = (t.detach().requires_grad_() for t in self.tensors(1, 20, 2, 1, 64, 64))
+        torch.library.opcheck(torch.ops.wgrun.ssd.default, (x, dt, a, b, c, *(None,) * 5, False, 0.0, math.inf, True))
+
     def test_shapes_without_a_run(self):
         given = self.tensors(1, 20, 2, 1, 64, 128)
         with torch._subclasses.FakeTensorMode(allow_non_fake_inputs=True) as mode:
@@ -664,13 +730,16 @@ class StateSpaceDuality(Case):
 
     def test_refused(self):
         x, dt, a, b, c = self.tensors(1, 20, 2, 1, 64, 128)
-        with self.assertRaisesRegex(NotImplementedError, "wgrun::ssd: has no gradients"):
-            wt.ssd(x.detach().requires_grad_(), dt, a, b, c).sum().backward()
-        for call, text in ((lambda: wt.ssd(x, dt, a, b, c, z=x), "ssd: z"), (lambda: wt.ssd(x, dt, a, b[..., :32], c[..., :32]), "a dstate of 32"),
-                           (lambda: wt.ssd(x, dt, a, b, c, D=x), r"D \(1, 20, 2, 64\): \(2,\)")):
+        needs = x.detach().requires_grad_()
+        first = torch.autograd.grad(wt.ssd(needs, dt, a, b, c).sum(), needs, create_graph=True)[0]
+        with self.assertRaisesRegex(NotImplementedError, "wgrun::ssd_backward: has no second derivatives"):
+            first.sum().backward()
+        for call, text in ((lambda: wt.ssd(x, dt, a, b, c, seq_idx=x), "ssd: seq_idx"),
+                           (lambda: wt.ssd(x, dt, a, b[..., :32], c[..., :32]), "a dstate of 32")):
             with self.assertRaisesRegex(NotImplementedError, text):
                 call()
-        for call, text in ((lambda: wt.ssd(x, dt[:, :10], a, b, c), "do not fit"), (lambda: wt.ssd(x, dt, a, b, c, dt_limit=(2, 1)), "dt_limit"),
+        for call, text in ((lambda: wt.ssd(x, dt[:, :10], a, b, c), "do not fit"), (lambda: wt.ssd(x, dt, a, b, c, z=b), r"z \(1, 20, 1, 128\)"),
+                           (lambda: wt.ssd(x, dt, a, b, c, D=x), r"D \(1, 20, 2, 64\): \(2,\) or \(2, 64\)"), (lambda: wt.ssd(x, dt, a, b, c, dt_limit=(2, 1)), "dt_limit"),
                            (lambda: wt.ssd(x, dt, a, b, c, initial_states=x), "initial_states"),
                            (lambda: wt.ssd(x, dt, a, b, c, dt_limit=(-1, 1)), "dt_limit"), (lambda: wt.ssd(x, dt.int(), a, b, c), "dt of torch.int32"),
                            (lambda: wt.ssd(x, dt, a, b, c, cu_seqlens=torch.zeros(1, dtype=torch.int32)), r"cu_seqlens of torch.int32 \(1,\)"),

@@ -41,7 +41,10 @@ for _, segments in ipairs { 1, 3 } do
   end
   for _, dim in ipairs { 64, 128 } do
     try(wg.ssd, { heads = 4, headdim = dim, segments = segments, final_state = true, D = true, name = "ssd" .. dim .. "_" .. segments })
+    try(wg.ssd_backward, { heads = 4, headdim = dim, segments = segments, slices = 2, initial_state = true, D = true, name = "ssd_backward" .. dim .. "_" .. segments })
   end
 end
 try(wg.ssd, { heads = 4, pairs = true, packed = true, dt_softplus = true, name = "ssd_pairs" })
+try(wg.ssd, { heads = 4, z = true, D = "headdim", name = "ssd_gate" })
+try(wg.ssd_backward, { heads = 4, z = true, packed = true, dt_softplus = true, dt_bias = true, D = "headdim", name = "ssd_backward_gate" })
 try(wg.attention, { dim = 128, softcap = 30, window = 512, packed = true, lse = true, name = "attention_window" })

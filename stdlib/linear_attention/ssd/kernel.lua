@@ -1,7 +1,7 @@
 -- The kernel of wg.ssd, Mamba-2's state space duality (Dao and Gu 2024) in chunks of 64 tokens. With G the sum of A dt
 -- within a chunk, in a chunk that begins with the state S:
 --
---   P = tril(exp(G_i - G_j) dt_j c_i b_j),  Y = diag(exp G) C S + P x + D x
+--   P = tril(exp(G_i - G_j) dt_j c_i b_j),  Y = diag(exp G) C S + P x + D x,  y = Y silu(z)
 --   S = exp(G_63) S + (diag(dt exp(G_63 - G)) B)^T x
 --
 -- A CTA has one or two units, each 64 columns of x, of y and of the state of a head: two heads that share B and C, or
@@ -27,7 +27,7 @@ local function stages_of(k, p)
   local function shared(name, tile, count) return k:shared { tile = tile, count = count, name = name } end
   local buffers, rings = {
     k = k:shared { bytes = p.stages * p.k.bytes, align = 1024, name = "B" }, -- read along either extent
-    v = shared("x", p.v, p.stages * p.units),
+    v = shared("x", p.v, p.stages * p.units), z = p.z and shared("z", p.v, p.stages * p.units),
     gates = k:shared { bytes = p.stages * p.gated * p.gates.bytes, align = 16, name = "gates" },
   }, {
     -- B, C and x, and gates of a warp for each head; read by the preparing warpgroup and by those with a state
@@ -45,7 +45,7 @@ local function stages_of(k, p)
   return buffers, rings
 end
 
--- B, C and x, as they are copied.
+-- B, C, x and z, as they are copied.
 local function operands(g)
   local k, p, at, buffers = g.k, g.p, g.at, g.buffers
   local function shared(map, buffer)
@@ -53,10 +53,12 @@ local function operands(g)
   end
   local list = { shared(g.maps.K, buffers.k), not p.summary and shared(g.maps.Q, buffers.q) or nil }
   for unit = 0, p.units - 1 do
-    local to, second = k:address(buffers.v, unit * p.v.bytes), p.gated > 1 and unit or 0
-    list[#list + 1] = copies.operand(k, p.v, g.maps.V, to, at.head + second, {
-      column = k:mov((unit - second) * p.columns, { type = "u32" }), stride = p.units * p.v.bytes,
-    })
+    local second = p.gated > 1 and unit or 0
+    for _, pair in ipairs { { g.maps.V, buffers.v }, p.z and { g.maps.Z, buffers.z } or nil } do
+      list[#list + 1] = copies.operand(k, p.v, pair[1], k:address(pair[2], unit * p.v.bytes), at.head + second, {
+        column = k:mov((unit - second) * p.columns, { type = "u32" }), stride = p.units * p.v.bytes,
+      })
+    end
   end
   return list
 end
@@ -96,7 +98,7 @@ function module.make(p, list)
     g.buffers, g.rings = stages_of(k, p)
     local thread = k:special "tid.x"
     k:if_(thread:eq(0), function()
-      for _, name in ipairs { "K", "Q", "V", "O" } do
+      for _, name in ipairs { "K", "Q", "V", "O", "Z" } do
         if g.maps[name] then k:prefetch_tensormap(g.maps[name]) end
       end
       for _, name in ipairs { "keys", "prepared", "outputs" } do

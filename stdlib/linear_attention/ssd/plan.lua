@@ -45,46 +45,58 @@ local function divide(p, opts)
 end
 
 -- The smallest and the largest dt.
-local function limits_of(given)
+local function limits_of(what, given)
   local least, most = given[1], given[2]
   local legal = #given == 2 and type(least) == "number" and type(most) == "number" and 0 <= least and least <= most
   if not legal then
-    native.fail "wg.ssd: dt_limit must be two numbers, the smallest dt and the largest one, from 0 on: { 0, math.huge }"
+    native.fail(
+      what .. ": dt_limit must be two numbers, the smallest dt and the largest one, from 0 on: { 0, math.huge }")
   end
   return { least, most }
 end
 
---- The plan for the options of wg.ssd. K and Q of what it shares with wg.delta_rule are B and C, V is x.
-function module.make(opts)
-  opts = arguments.options("wg.ssd", opts)
-  local p = { what = "wg.ssd", layout = "bshd", chunk = 64, columns = 64, state_layout = "vk" }
+--- What the plans for the options of wg.ssd and of its gradients have in common; what: the name of the function. K and
+--- Q of what they share with wg.delta_rule are B and C, V is x.
+function module.base(what, opts)
+  opts = arguments.options(what, opts)
+  local p = { what = what, layout = "bshd", chunk = 64, columns = 64, state_layout = "vk" }
   for _, name in ipairs {
-    "dtype", "packed", "heads", "initial_state", "final_state", "name", "dt_dtype", "dt_softplus", "dt_bias", "D",
+    "dtype", "packed", "heads", "initial_state", "final_state", "name", "dt_dtype", "dt_softplus", "dt_bias", "D", "z",
   } do
     p[name] = opts[name]
   end
   p.dim, p.value_dim, p.o = opts.dstate, opts.headdim, p.dtype
-  p.dt_limit = limits_of(opts.dt_limit or { 0, math.huge })
-  p.qk_heads = arguments.whole("wg.ssd: groups", opts.groups, 1, p.heads)
+  p.d_columns = p.D == "headdim" and p.value_dim or 1 -- of D, for each head
+  p.dt_limit = limits_of(what, opts.dt_limit or { 0, math.huge })
+  p.qk_heads = arguments.whole(what .. ": groups", opts.groups, 1, p.heads)
   if p.heads % p.qk_heads ~= 0 then
-    native.fail(("wg.ssd: %d heads cannot share %d groups of B and C: groups must divide heads"):format(
-      p.heads, p.qk_heads))
+    native.fail(("%s: %d heads cannot share %d groups of B and C: groups must divide heads"):format(
+      what, p.heads, p.qk_heads))
   end
   for i = 1, opts.problem and (opts.problem[2] == nil and 1 or 2) or 0 do
-    arguments.whole(("wg.ssd: problem[%d]"):format(i), opts.problem[i], 1, 0x3FFFFFFF)
+    arguments.whole(("%s: problem[%d]"):format(what, i), opts.problem[i], 1, 0x3FFFFFFF)
   end
-  divide(p, opts)
-  local function tile(mn, columns, major, order)
+  function p.tile(mn, columns, major, order)
     return wg.tile { dtype = p.dtype, mn = mn, k = columns, major = major, order = order, swizzle = "128B" }
   end
-  p.k = tile(p.chunk, p.dim, "K")               -- B and C: a row for each token
-  p.k_columns = tile(p.dim, p.chunk, "MN", "K") -- the same bytes, read along the tokens
-  p.v = tile(p.chunk, p.columns, "K")           -- x
-  p.t = tile(p.chunk, p.chunk, "K")             -- P
+  p.k = p.tile(p.chunk, p.dim, "K")               -- B and C: a row for each token
+  p.k_columns = p.tile(p.dim, p.chunk, "MN", "K") -- the same bytes, read along the tokens
+  p.v = p.tile(p.chunk, p.columns, "K")           -- x
+  p.lines = { dtype = p.dtype, columns = 64, line_bytes = 128 }
+  return p, opts
+end
+
+--- The extents of D.
+function module.shape_of_skip(p) return { p.heads, p.D == "headdim" and p.value_dim or nil } end
+
+--- The plan for the options of wg.ssd.
+function module.make(given)
+  local p, opts = module.base("wg.ssd", given)
+  divide(p, opts)
+  p.t = p.tile(p.chunk, p.chunk, "K") -- P
   p.panel = wg.panel { dtype = p.o, n = p.chunk, transposed = true }
   p.matrix = wg.panel { dtype = p.dtype, n = p.chunk } -- as P is stored
-  p.lines = { dtype = p.dtype, columns = 64, line_bytes = 128 }
-  p.stages, p.p_stages = p.units == 1 and 4 or 3, 2
+  p.stages, p.p_stages = p.units == 1 and 4 or p.z and p.dim == 128 and 2 or 3, 2
   p.gates = { "sum", "source", "scaled", "rest", "before", bytes = 8 * 4 * p.chunk } -- before: four arrays
   p.threads = 128 * (2 + p.units)
   p.registers = p.units == 1 and { copies = 40, recurrence = 232, preparation = 112 }
@@ -96,7 +108,7 @@ end
 --- CTAs cannot share (linear_attention/copies.lua).
 function module.of_summary(p)
   return setmetatable({
-    summary = true, name = p.name .. "_summary", threads = 128 * (1 + p.units),
+    summary = true, z = false, name = p.name .. "_summary", threads = 128 * (1 + p.units),
     multicast = p.dim == 64 and 1 or p.multicast,
   }, { __index = p })
 end

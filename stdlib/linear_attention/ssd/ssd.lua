@@ -21,13 +21,13 @@ local ssd = classes.new "ssd"
 --- A kernel for the state space duality of each head of each sequence (Mamba-2), and its launches. With a state S of
 --- dstate x headdim, which is 0 before the first token unless there is an initial state:
 ---
----   S = exp(dt_t A) S + dt_t b_t x_t;  y_t = c_t S + D x_t
+---   S = exp(dt_t A) S + dt_t b_t x_t;  y_t = (c_t S + D x_t) silu(z_t)
 ---
---- x and y are batch x tokens x heads x headdim, B and C batch x tokens x groups x dstate, dt batch x tokens x heads, A
---- and D f32 of each head. The state is f32 between chunks of 64 tokens, and rounded to `dtype` where it is multiplied.
---- The result does not depend on timing.
+--- x, y and z are batch x tokens x heads x headdim, B and C batch x tokens x groups x dstate, dt batch x tokens x
+--- heads, A f32 of each head. The state is f32 between chunks of 64 tokens, and rounded to `dtype` where it is
+--- multiplied. The result does not depend on timing.
 --- @param options table
---- @option dtype "bf16"|"f16" = "bf16"  the type of x, B, C and y
+--- @option dtype "bf16"|"f16" = "bf16"  the type of x, B, C, z and y
 --- @option heads integer[1,65535] = 1  the heads of x, y and dt
 --- @option groups integer = 1  of B and C, each shared by heads / groups heads
 --- @option headdim 64|128 = 64  the elements of a head of x
@@ -37,7 +37,9 @@ local ssd = classes.new "ssd"
 --- @option dt_softplus boolean = false  log(1 + exp dt) takes the place of dt, after `dt_bias`
 --- @option dt_limit table?  { smallest, largest }: dt is cut off there, after `dt_softplus`. By default at 0, and not
 ---   above
---- @option D boolean = false  launches give `D`: D x is added to y
+--- @option D boolean|"headdim" = false  launches give `D`: D x is added to y. true: a number for each head;
+---   "headdim": one for each column of each head
+--- @option z boolean = false  launches give `z`, the gate: y is multiplied by silu(z) = z / (1 + exp(-z))
 --- @option packed boolean = false  sequences of any lengths one after another: x and y are total x heads x headdim, B
 ---   and C total x groups x dstate, dt total x heads, and each launch gives `starts`. Chunks reach across the ends of
 ---   sequences: a NaN or an infinity may get from a sequence into the one before it
@@ -52,6 +54,7 @@ local ssd = classes.new "ssd"
 --- @option name string = "ssd"  the name of the kernel
 --- @return ssd
 --- @raise for options that contradict each other.
+--- @see wg.ssd_backward
 --- @see wg.delta_rule
 --- @example
 ---   local ssd = wg.ssd { heads = 80, dt_bias = true, dt_softplus = true, D = true }
@@ -74,7 +77,8 @@ local function workspace(self, batch, y)
   local key = ("%d %s"):format(batch, on_device)
   if self.workspace_key ~= key then
     local matrices = batch * p.segments * p.heads
-    local summaries, decays = wg.empty("f32", { matrices * p.value_dim, p.dim }), wg.empty("f32", { matrices })
+    local summaries = wg.empty("f32", { matrices * p.value_dim, p.dim })
+    local decays = wg.empty("f32", { matrices * (p.value_dim // p.columns) })
     if on_device then summaries, decays = summaries:to "gpu", decays:to "gpu" end
     self.workspace_key, self.summaries, self.decays = key, summaries, decays
   end
@@ -90,7 +94,8 @@ end
 --- @param y tensor  as x: the result
 --- @param options table
 --- @option dt_bias tensor?  f32, of each head
---- @option D tensor?  f32, of each head
+--- @option D tensor?  f32, heads, or heads x headdim
+--- @option z tensor?  as x
 --- @option starts tensor?  s32: where each packed sequence begins, and the end of the last one; batch + 1 values
 --- @option initial_state tensor?  f32, batch x heads x headdim x dstate
 --- @option final_state tensor?  as initial_state: receives the states after the last tokens. It may be the same tensor
@@ -106,13 +111,13 @@ function ssd:launches(x, dt, A, B, C, y, values)
   local function of_groups(name, tensor)
     return { name, tensor, { p.qk_heads, p.dim }, extents = "groups x dstate" }
   end
+  attention_tensors.values("ssd", p, values, { dt_bias = "dt_bias", D = "D", z = "z" })
   local batch, tokens = shapes.check("ssd", p, {
     of_heads("x", x), { "dt", dt, { p.heads } }, of_groups("B", B), of_groups("C", C), of_heads("y", y),
+    p.z and of_heads("z", values.z) or nil,
   }, values)
-  attention_tensors.values("ssd", p, values, { dt_bias = "dt_bias", D = "D" })
-  for name, tensor in pairs { A = A, dt_bias = values.dt_bias, D = values.D } do
-    shapes.expect("ssd", name, tensor, { p.heads })
-  end
+  for name, tensor in pairs { A = A, dt_bias = values.dt_bias } do shapes.expect("ssd", name, tensor, { p.heads }) end
+  if p.D then shapes.expect("ssd", "D", values.D, plan.shape_of_skip(p)) end
   local launch = arguments.merged(values, { x = x, dt = dt, A = A, B = B, C = C, y = y, tokens = tokens })
   if p.segments > 1 then launch.summaries, launch.decays = workspace(self, batch, y) end
   local list = {}

@@ -3,11 +3,14 @@
 -- change nothing.
 
 local gates = require "wgrun.linear_attention.gates"
+local activation = require "wgrun.tile.activation"
 local elements = require "wgrun.tile.elements"
 
 local module = {}
 
-local log2_e = math.log(math.exp(1), 2)
+local log2_e <const> = math.log(math.exp(1), 2)
+
+module.log2_e = log2_e
 
 -- log(1 + exp x) = max(x, 0) + log(1 + e), with e = exp -|x|; and log(1 + e) is twice the inverse hyperbolic tangent of
 -- s = e / (2 + e), which is at most 1/3. By a series, since lg2.approx near 1 has errors as large as a small dt.
@@ -20,12 +23,13 @@ local function softplus(k, x)
   return k:fma(sum, s, k:max(x, 0.0))
 end
 
--- Loads dt of the lane's two tokens of a chunk to the registers, as they lie in memory.
-local function loader(g, lane, head)
+--- Returns load(chunk, head, to): loads dt of the lane's two tokens of a chunk to the registers of `module.registers`,
+--- as they lie in memory. at: has start and tokens, the first token in the tensors and their number from there.
+function module.loader(g, lane)
   local k, p, at, dt = g.k, g.p, g.at, g.sizes.dt
   local first = p.packed and at.start or at.batch * g.sizes.tokens + at.start
   local load = p.dt_dtype == "f32" and "ld_global_f32" or "ld_global_b16"
-  return function(chunk, to)
+  return function(chunk, head, to)
     local token = (chunk << 6) + (lane << 1)
     for i = 0, 1 do
       local place = k:element(dt, k:mad_wide_u32(first + token + i, p.heads, k:cvt_u64_u32(head)))
@@ -34,18 +38,43 @@ local function loader(g, lane, head)
   end
 end
 
--- Returns of(dt, inside): the dt of a token, from that in memory.
-local function step_of(g, head)
-  local k, p = g.k, g.p
-  local bias = p.dt_bias and k:ld_global_f32(k:element(g.sizes.dt_bias, head))
+--- Registers for dt as it lies in memory.
+function module.registers(k, p)
+  local out = k:regs(p.dt_dtype == "f32" and "f32" or "b16", 2)
+  for i = 0, 1 do k:mov(out[i], 0) end
+  return out
+end
+
+--- Calls body(number, dt, next) for each number below `count`: dt are the registers that load(number, dt) has filled,
+--- and body calls next when it has read them. Loads are two turns ahead: memory takes longer than a turn.
+function module.each(k, p, count, load, body)
+  local sets = { [0] = module.registers(k, p), module.registers(k, p) }
+  for i = 0, 1 do load(k:mov(i, { type = "u32" }), sets[i]) end
+  k:loop({ from = 0, to = count, step = 2 }, function(first)
+    local function turn(i)
+      local number = first + i
+      body(number, sets[i], function() load(number + 2, sets[i]) end)
+    end
+    turn(0)
+    k:if_((first + 1):lt(count), function() turn(1) end)
+  end)
+end
+
+--- The dt of a token from that in memory, 0 where it is not `inside`, and a function that gives its derivative. bias: a
+--- register, where there is one.
+function module.step(k, p, given, bias, inside)
+  local raw = p.dt_dtype == "f32" and given or k["cvt_f32_" .. p.dt_dtype](k, given)
+  if bias then raw = raw + bias end
+  local smooth = p.dt_softplus and softplus(k, raw) or raw
   local least, most = p.dt_limit[1], p.dt_limit[2]
-  return function(dt, inside)
-    if p.dt_dtype ~= "f32" then dt = k["cvt_f32_" .. p.dt_dtype](k, dt) end
-    if bias then dt = dt + bias end
-    if p.dt_softplus then dt = softplus(k, dt) end
-    dt = k:max(dt, least)
-    if most < math.huge then dt = k:min(dt, most) end
-    return k:selp(dt, 0.0, inside)
+  local dt = k:max(smooth, least)
+  if most < math.huge then dt = k:min(dt, most) end
+  return k:selp(dt, 0.0, inside), function()
+    local slope = k:mov(1.0, { type = "f32" })
+    if p.dt_softplus then slope = activation.named("wg.ssd", "sigmoid")(k, raw) end
+    local free = inside & smooth:ge(least)
+    if most < math.huge then free = free & smooth:le(most) end
+    return k:selp(slope, 0.0, free)
   end
 end
 
@@ -55,17 +84,14 @@ end
 -- they lack; before, for each 16 rows of P what the tokens before them weigh in the first of the rows.
 local function store_arrays(g, lane, to, dt, sums, total)
   local k, p, offsets = g.k, g.p, gates.places(g.k, g.p, g.buffers.gates)
-  local convert, split = elements.to_output[p.dtype], elements.from_output[p.dtype]
   local function store(name, x, y, offset)
     k:st_shared_v2_b32(to, { x, y }, { offset = offsets[name] + (offset or 0) })
   end
   local rest = {}
   for i = 0, 1 do rest[i] = dt[i] * k:ex2_approx_ftz(total - sums[i]) end
-  local high = convert(k, rest[0], rest[1])
-  local of_first, of_second = split(k, high)
   store("sum", sums[0], sums[1])
   store("scaled", k:ex2_approx_ftz(sums[0]), k:ex2_approx_ftz(sums[1]))
-  store("rest", high, convert(k, rest[0] - of_first, rest[1] - of_second))
+  store("rest", module.in_two(k, p, rest[0], rest[1]))
   if p.summary then return end
   local source = { [0] = sums[0] - k:lg2_approx_ftz(dt[0]), sums[1] - k:lg2_approx_ftz(dt[1]) }
   store("source", source[0], source[1])
@@ -77,27 +103,38 @@ local function store_arrays(g, lane, to, dt, sums, total)
   end
 end
 
+--- The sums of A dt up to the lane's two tokens, and up to the last one: rate is A, in units of log2.
+function module.sums(k, dt, rate, lane)
+  local first = dt[0] * rate
+  local both = k:fma(dt[1], rate, first)
+  local last = gates.prefix_sums(k, both, lane)
+  local total = k:reg "f32"
+  k:shfl_sync_idx_b32(total, last, 31, 31)
+  return { [0] = last - both + first, last }, total
+end
+
+--- Two numbers as the sums of two elements of the type of x each: a word of those rounded, and one of what they lack.
+function module.in_two(k, p, x, y)
+  local high = elements.to_output[p.dtype](k, x, y)
+  local of_x, of_y = elements.from_output[p.dtype](k, high)
+  return high, elements.to_output[p.dtype](k, x - of_x, y - of_y)
+end
+
 --- The role of the warp of a head: `number`, a register, among those of the CTA. each(cursor, chunk) is called where
 --- the stage of a chunk is free, if it is given.
 function module.emit(g, number, each)
   local k, p, ring, head = g.k, g.p, g.rings.keys, g.at.head + number
   local lane, cursor = k:special "tid.x" & 31, ring:cursor()
-  local load, step = loader(g, lane, head), step_of(g, head)
+  local load = module.loader(g, lane)
+  local bias = p.dt_bias and k:ld_global_f32(k:element(g.sizes.dt_bias, head))
   local rate = k:ld_global_f32(k:element(g.sizes.A, head)) * log2_e
-  local next_dt = k:regs(p.dt_dtype == "f32" and "f32" or "b16", 2)
-  for i = 0, 1 do k:mov(next_dt[i], 0) end
-  load(k:mov(0, { type = "u32" }), next_dt)
-  k:loop(g.at.chunks, function(chunk)
+  module.each(k, p, g.at.chunks, function(chunk, to) load(chunk, head, to) end, function(chunk, given, next)
     ring:acquire(cursor)
     if each then each(cursor, chunk) end
     local dt, token = {}, (chunk << 6) + (lane << 1)
-    for i = 0, 1 do dt[i] = step(next_dt[i], (token + i):lt(g.at.tokens)) end
-    load(chunk + 1, next_dt)
-    local first = dt[0] * rate
-    local both = k:fma(dt[1], rate, first)
-    local last = gates.prefix_sums(k, both, lane)
-    local sums, total = { [0] = last - both + first, last }, k:reg "f32"
-    k:shfl_sync_idx_b32(total, last, 31, 31)
+    for i = 0, 1 do dt[i] = module.step(k, p, given[i], bias, (token + i):lt(g.at.tokens)) end
+    next()
+    local sums, total = module.sums(k, dt, rate, lane)
     local to = k:address(g.buffers.gates, (cursor.stage * p.gated + number) * p.gates.bytes) + (lane << 3)
     store_arrays(g, lane, to, dt, sums, total)
     k:bar_warp_sync(0xFFFFFFFF)
