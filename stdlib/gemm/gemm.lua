@@ -35,9 +35,11 @@ local gemm = classes.new "gemm"
 --- @option groups "contiguous"|"masked"|"batched"?  groups of A's rows, each with its own B: "contiguous": they follow
 ---   each other, and `offsets` has where each ends; "masked": all have room for as many rows, and `sizes` has how
 ---   many each has; "batched": all are full
---- @option b_type "s4"|"u4"|"s8"|"u8"|"e4m3"?  weights B of another type than A, packed by wg.prepack, with a scale for
----   each `group_size` elements of K in a row
---- @option a_type "bf16"|"f16" = "bf16"  with b_type, the type of A, of the scales and of the zero points
+--- @option b_type "s4"|"u4"|"s8"|"u8"|"e4m3"|"mxfp4"|"nvfp4"?  weights B of another type than A, packed by wg.prepack,
+---   with a scale for each `group_size` elements of K in a row. "mxfp4", "nvfp4": e2m1, packed together with a ue8m0 for
+---   each 32, or an e4m3 for each 16 elements of K
+--- @option a_type "bf16"|"f16" = "bf16"  with b_type, the type of A, of the scales and of the zero points; bf16 with
+---   mxfp4 and nvfp4
 --- @option zeros boolean = false  with b_type, integer weights have zero points: a weight stands for (weight - zero
 ---   point) * scale
 --- @option scales table?  the scales of A and B, f32 values that are given at launch
@@ -147,7 +149,8 @@ end
 --- @option a_scales tensor?  f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row",
 ---   1 for "tensor"
 --- @option b_scales tensor?  f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the
----   other), N values for "row", 1 for "tensor"; with b_type K / group_size x N of A's type
+---   other), N values for "row", 1 for "tensor"; with b_type K / group_size x N of A's type, but with "nvfp4" 1
+---   of f32, the scale of all weights, and with "mxfp4" none
 --- @option b_zeros tensor?  with zeros: K / group_size x N whole numbers of A's type
 --- @option next tensor?  with `next`: the weights of the product behind this one, of B's shape; B itself where there is
 ---   none

@@ -41,6 +41,8 @@ local choices = {
   b_type = { "`b_type`", function(p) return p.b_type end },
   no_b_type = { lacks = "`b_type`", function(p) return not p.b_type end },
   weights_e4m3 = { "weights of e4m3", function(p) return p.b_type == "e4m3" end },
+  weights_fp4 = { "weights of mxfp4 and nvfp4", function(p) return p.fp4 end },
+  f16 = { '`a_type` = "f16"', function(p) return p.dtype == "f16" end },
   zero_points = { "`zeros`", function(p) return p.zeros end },
   constant_a = { '`constant` = "A"', function(p) return p.constant == "A" end },
 }
@@ -95,7 +97,9 @@ local rows = {
   { "b_type", { "wide_d" }, "D is written transposed by stmatrix, which moves 16 bits" },
   { "b_type", { "gate", "row_sums", "quantize" }, "these go along rows of D, which are columns of the tile" },
   { "b_type", { "constant_a" }, "weights come before the previous launch has ended, and A after it" },
-  { "zero_points", { "weights_e4m3" }, "floats have no zero points" },
+  { "zero_points", { "weights_e4m3", "weights_fp4" }, "floats have no zero points" },
+  { "weights_fp4", { "f16" }, "their scales have exponents that only bf16 has" },
+  { "weights_fp4", { "group_size" }, "32 elements share a scale of mxfp4, and 16 one of nvfp4" },
 }
 for _, name in ipairs(of_weights) do
   rows[#rows + 1] = { name, { "no_b_type" }, "it is for weights of another type than A" }

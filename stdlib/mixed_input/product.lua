@@ -78,7 +78,7 @@ local function shared_memory(k, p, epilogue)
     a = k:shared { tile = p.a, count = p.stages, name = "A" },
     sums = bytes > 0 and k:shared { bytes = bytes, align = align, name = "D" } or nil,
     weights = k:shared { bytes = p.stages * p.blocks * p.weight_bytes, align = 128, name = "B" },
-    b_scales = k:shared { bytes = p.stages * p.scale_bytes, align = 128, name = "b_scales" },
+    b_scales = p.scale_bytes > 0 and k:shared { bytes = p.stages * p.scale_bytes, align = 128, name = "b_scales" } or nil,
     b_zeros = p.zeros and k:shared { bytes = p.stages * p.scale_bytes, align = 128, name = "b_zeros" } or nil,
   }
   if epilogue.shared then arguments.extended(buffers, epilogue.shared(k)) end
