@@ -35,9 +35,9 @@ local gemm = classes.new "gemm"
 --- @option groups "contiguous"|"masked"|"batched"?  groups of A's rows, each with its own B: "contiguous": they follow
 ---   each other, and `offsets` has where each ends; "masked": all have room for as many rows, and `sizes` has how
 ---   many each has; "batched": all are full
---- @option b_type "s4"|"u4"|"s8"|"u8"|"e4m3"|"mxfp4"|"nvfp4"?  weights B of another type than A, packed by wg.prepack,
----   with a scale for each `group_size` elements of K in a row. "mxfp4", "nvfp4": e2m1, packed together with a ue8m0 for
----   each 32, or an e4m3 for each 16 elements of K
+--- @option b_type "s4"|"u4"|"s8"|"u8"|"e4m3"|"mxfp4"|"nvfp4"?  weights B of another type than A, packed by
+---   wg.prepack, with a scale for each `group_size` elements of K in a row. Those of "mxfp4" and "nvfp4" are e2m1,
+---   packed with a ue8m0 for each 32, or an e4m3 for each 16 elements of K
 --- @option a_type "bf16"|"f16" = "bf16"  with b_type, the type of A, of the scales and of the zero points; bf16 with
 ---   mxfp4 and nvfp4
 --- @option zeros boolean = false  with b_type, integer weights have zero points: a weight stands for (weight - zero

@@ -41,7 +41,7 @@ local choices = {
   b_type = { "`b_type`", function(p) return p.b_type end },
   no_b_type = { lacks = "`b_type`", function(p) return not p.b_type end },
   weights_e4m3 = { "weights of e4m3", function(p) return p.b_type == "e4m3" end },
-  weights_fp4 = { "weights of mxfp4 and nvfp4", function(p) return p.fp4 end },
+  weights_fp4 = { "a `b_type` of fp4", function(p) return p.fp4 end },
   f16 = { '`a_type` = "f16"', function(p) return p.dtype == "f16" end },
   zero_points = { "`zeros`", function(p) return p.zeros end },
   constant_a = { '`constant` = "A"', function(p) return p.constant == "A" end },

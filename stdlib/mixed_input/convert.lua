@@ -111,8 +111,8 @@ end
 ---   left: a factor of the sums that the caller applies.
 ---   prepare(half, scale, zero): what `convert` needs of the thread's first or second row, half 0 or 1, from the b16
 ---   registers of its scale and zero point. Its field `factor`: the scale in f32, where sums are scaled.
----   convert(first, words_of, scales_of): four registers of A for each of the steps from `first` on; scales_of(step, half)
----   comes from `prepare`. Of fp4 it is a function that the method `scales` returns, instead of `prepare`.
+---   convert(first, words_of, scales_of): four registers of A for each of the steps from `first` on; scales_of(step,
+---   half) gives what comes from `prepare`. Of fp4 it is what the method `scales` returns.
 function module.emit(k, p)
   if p.fp4 then return fp4.emit(k, p) end
   local of_type = (p.b_type == "e4m3" and of_e4m3 or of_integers)(k, p)

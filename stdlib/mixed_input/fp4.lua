@@ -3,8 +3,7 @@
 --
 -- e2m1 in bf16. The sign goes to bit 15, the bits of the magnitude, `eem`, to where exponent and mantissa meet:
 --
---   bf16   s000 000e em00 0000   weight * 2^-126, since subnormal numbers and normal ones are equally far apart, as they
---                                are in e2m1
+--   bf16   s000 000e em00 0000   weight * 2^-126, also where both are subnormal
 --
 -- and one multiplication by the scale times a power of two makes an operand of it. Nothing is rounded: a weight has two
 -- significant bits, a scale at most four. What is left of the power of two is a factor of the sums.
@@ -31,11 +30,12 @@ local of_even = twice(0x0C18)
 
 local turns, last_turns = { [0] = 0, 6, 10 }, { [0] = 2, 12 }
 
--- Of a format: the elements of a group; the bytes of scales in a unit of 64 rows and 64 elements of K; what is left to
--- the sums, since a scale of 1 is multiplied by as 2^94, or 2^118; whether there is another scale, of all weights.
+-- Of a format: the elements of a group; the type of its scales; the bytes of scales in a unit of 64 rows and 64 elements
+-- of K; what is left to the sums, because a scale of 1 is multiplied by as 2^94, or 2^118; whether there is another
+-- scale, of all weights.
 local formats = {
-  mxfp4 = { group_size = 32, scale_bytes = 128, left = 2.0 ^ 32 },
-  nvfp4 = { group_size = 16, scale_bytes = 256, left = 2.0 ^ 8, of_tensor = true },
+  mxfp4 = { group_size = 32, scales = "u8", scale_bytes = 128, left = 2.0 ^ 32 },
+  nvfp4 = { group_size = 16, scales = "e4m3", scale_bytes = 256, left = 2.0 ^ 8, of_tensor = true },
 }
 
 --- The format of weights of that type, or nil.

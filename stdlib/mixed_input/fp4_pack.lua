@@ -1,9 +1,8 @@
 -- Weights of fp4 and their scales in the order of wg.gemm{ b_type = } (mixed_input/fp4.lua).
 --
 -- Blocks of 64 rows follow each other as in mixed_input/pack.lua, and in a block units of 64 elements of K. A unit has
--- the weights, 16 bytes for each thread of a warpgroup, a word for each step of 16 elements; and behind them the scales
--- of its rows, those of rows r and r + 8 together: of mxfp4 bytes for r's two groups and then r + 8's two, of nvfp4 four
--- and four.
+-- the weights, 16 bytes for each thread of a warpgroup, a word for each step of 16 elements. Behind them are the scales
+-- of its rows, those of rows r and r + 8 together: of mxfp4 the bytes of two groups and two, of nvfp4 of four and four.
 --
 -- A scale is stored as the byte from which two instructions make the bf16 that weights are multiplied by: of mxfp4 the
 -- exponent, rotated to the right by one; of nvfp4 five bits of exponent and three of mantissa, so that no scale is
@@ -48,7 +47,7 @@ local function load_byte(k, row, at, columns)
 end
 
 -- The bits of the pair of weights in a byte, as they stand in two bf16.
-local function bits_of_pair(k, byte, kept, flip)
+local function bits_of_pair(byte, kept, flip)
   local function half(nibble)
     nibble = nibble & kept
     if flip then nibble = nibble ~ flip end
@@ -73,7 +72,8 @@ function module.kernel_of(b_type)
   local in_unit, of_scale = steps * elements // format.group_size, b_type == "mxfp4" and of_ue8m0 or of_e4m3
   return wg.kernel("prepack_" .. b_type, { threads = 128 }, function(k)
     local W, packed = k:param("W", "const u8*"), k:param("packed", "u32*")
-    local N, K, scales = k:param("N", "u32"), k:param("K", "u32"), k:param("scales", "const u8*")
+    local N, K = k:param("N", "u32"), k:param("K", "u32")
+    local scales = k:param("scales", ("const %s*"):format(format.scales))
     local thread, unit, block = k:special "tid.x", k:special "ctaid.x", k:special "ctaid.y"
     local lane, groups = thread & 31, k:div(K, format.group_size)
     local first = (block << 6) + ((thread >> 5) << 4) + (lane >> 2)
@@ -94,7 +94,7 @@ function module.kernel_of(b_type)
         local at, half = step + i // 4, i % 2
         local scale = half * in_unit + elements * at // format.group_size
         local byte = load_byte(k, weight_rows[half], column + (elements // 2 * at + i % 4 // 2 * 4), K >> 1)
-        bits[i] = bits_of_pair(k, byte, kept[scale], flips[scale])
+        bits[i] = bits_of_pair(byte, kept[scale], flips[scale])
       end
       table.move(fp4.words_of_steps(k, bits), 1, 2, step + 1, words)
     end

@@ -135,10 +135,11 @@ end
 function module.operands(gemm, p, random)
   local M, N, K = table.unpack(gemm.problem)
   local shape = { K // p.group_size, N }
-  local B = wg.randint { shape = mixed_input_plan.packed_shape(p.b_type, N, K), dtype = "u32", lo = 0, hi = 0xFFFFFFFF, seed = 1 }
+  local packed = mixed_input_plan.packed_shape(p.b_type, N, K)
+  local B = wg.randint { shape = packed, dtype = "u32", lo = 0, hi = 0xFFFFFFFF, seed = 1 }
   return random(M, K, p.dtype), B, arguments.extended({
-    b_scales = p.fp4 and (p.fp4.of_tensor and wg.ones("f32", { 1 }) or nil)
-      or wg.randn { shape = shape, dtype = p.dtype, seed = 2 },
+    b_scales = not p.fp4 and wg.randn { shape = shape, dtype = p.dtype, seed = 2 }
+      or p.fp4.of_tensor and wg.ones("f32", { 1 }) or nil,
     next = p.next and B or nil,
     b_zeros = p.zeros and wg.randint { shape = shape, dtype = p.dtype, lo = 0, hi = 15, seed = 3 } or nil,
   }, plan.tensors(p, M, N, { N, K }, random))

@@ -46,12 +46,13 @@ end
 -- begin.
 local function fp4_scale_loader(k, p, convert, mine, from)
   local words = p.fp4.scale_bytes // 128
-  local at = from + (p.unit_bytes - p.fp4.scale_bytes) + (((mine.thread >> 5) << 3) + (mine.thread >> 2 & 7)) * (4 * words)
+  local row = ((mine.thread >> 5) << 3) + (mine.thread >> 2 & 7)
+  from = from + (p.unit_bytes - p.fp4.scale_bytes) + row * (4 * words)
   return function(stage)
+    local at = from + stage * (p.blocks * p.weight_bytes)
     return convert.scales(function(unit)
-      local loaded = k:regs("b32", words)
-      k[words == 1 and "ld_shared_b32" or "ld_shared_v2_b32"](
-        k, words == 1 and loaded[0] or loaded, at + stage * (p.blocks * p.weight_bytes), { offset = unit * p.unit_bytes })
+      local loaded, options = k:regs("b32", words), { offset = unit * p.unit_bytes }
+      if words == 2 then k:ld_shared_v2_b32(loaded, at, options) else k:ld_shared_b32(loaded[0], at, options) end
       return { loaded[0], words == 2 and loaded[1] or nil }
     end)
   end

@@ -77,7 +77,6 @@ end
 --- @field kernel kernel  the kernel, like any other
 --- @field b_type string  the type of the weights
 --- @field bits integer  the bits of a weight: 4 or 8
---- @field group_size integer?  of mxfp4 and nvfp4, the elements of K that share a scale: 32 or 16
 local prepacker = classes.new "prepacker"
 
 --- A kernel that puts weights into the order in which wg.gemm{ b_type = } reads them; once for all products with them.
@@ -93,7 +92,7 @@ function wg.prepacker(opts)
   local bits = mixed_input_plan.weight_bits("wg.prepacker", opts.b_type)
   local format = fp4.format(opts.b_type)
   return setmetatable({
-    b_type = opts.b_type, bits = bits, group_size = format and format.group_size,
+    b_type = opts.b_type, bits = bits,
     kernel = format and fp4_pack.kernel_of(opts.b_type) or kernel_of(opts.b_type, bits),
   }, prepacker)
 end
@@ -107,17 +106,19 @@ function prepacker:packed_shape(N, K) return mixed_input_plan.packed_shape(self.
 
 -- Raises unless there are scales where weights are packed with them, and as many as fit the weights.
 local function check_scales(p, scales, N, K)
-  if not p.group_size then
+  local format = fp4.format(p.b_type)
+  if not format then
     if scales ~= nil then fail(("prepacker: weights of %s are packed without scales"):format(p.b_type)) end
     return
   end
-  if K % p.group_size ~= 0 then
-    fail(("prepacker: K is %d, must be a multiple of the %d elements that share a scale"):format(K, p.group_size))
+  if K % format.group_size ~= 0 then
+    fail(("prepacker: K is %d, must be a multiple of the %d elements that share a scale"):format(K, format.group_size))
   end
-  local want, given = arguments.shape_text { N, K // p.group_size }, arguments.shape_of(scales)
-  if arguments.shape_text(given) ~= want or native.element_bytes[scales.dtype] ~= 1 then
-    fail(("prepacker: scales must be N x K / %d = %s of 8 bits, not %s"):format(
-      p.group_size, want, given and ("%s of %s"):format(arguments.shape_text(given), scales.dtype) or "no tensor"))
+  local want, given = arguments.shape_text { N, K // format.group_size }, arguments.shape_of(scales)
+  if arguments.shape_text(given) ~= want or scales.dtype ~= format.scales then
+    local got = arguments.shape_text(given) .. (given and " of " .. scales.dtype or "")
+    fail(("prepacker: scales must be N x K / %d = %s of %s, not %s"):format(
+      format.group_size, want, format.scales, got))
   end
 end
 
@@ -125,8 +126,7 @@ end
 --- @param W tensor|device_tensor  the weights, N x K of `b_type`; of 4 bits N x K / 2 of u8, where the lower half of a
 ---   byte is the first of two elements
 --- @param packed tensor|device_tensor  u32, of prepacker:packed_shape(N, K): the result
---- @param scales tensor|device_tensor?  of mxfp4 and nvfp4: N x K / 32 of u8 (ue8m0), or N x K / 16 of e4m3 (or the same
----   bits as u8)
+--- @param scales tensor|device_tensor?  of mxfp4 N x K / 32 of u8, which is ue8m0; of nvfp4 N x K / 16 of e4m3
 --- @return table  { grid =, args = }
 --- @raise when the shapes do not fit each other, or K is odd, or no multiple of a group.
 function prepacker:launch(W, packed, scales)

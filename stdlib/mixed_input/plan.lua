@@ -30,8 +30,8 @@ function module.weight_bits(what, b_type)
     or fail(("%s: unknown b_type `%s` (legal: s4, u4, s8, u8, e4m3, mxfp4, nvfp4)"):format(what, tostring(b_type)))
 end
 
---- The bytes of a unit of packed weights: 64 rows and 256 / bits elements of K, with their scales where these are packed
---- with them.
+--- The bytes of a unit of packed weights: 64 rows and 256 / bits elements of K, with the scales that are packed with
+--- them.
 function module.unit_bytes(b_type)
   local format = fp4.format(b_type)
   return 2048 + (format and format.scale_bytes or 0)
@@ -176,11 +176,13 @@ end
 
 -- A plan with the options of `what` for the operands.
 local function begin(what, opts)
+  local format = fp4.format(opts.b_type)
   return {
     what = what, mixed_input = true, swapped = true, products = 1, cluster = 1, cluster_m = 1, cluster_n = 1,
     last_splits = 1, name = opts.name or "gemm", dtype = opts.a_type or "bf16", b_type = opts.b_type,
     bits = module.weight_bits(what, opts.b_type), zeros = opts.zeros or false,
-    fp4 = fp4.format(opts.b_type), group_size = group_of(what, opts.group_size, fp4.format(opts.b_type)), scales = {}, epilogue = {}, accumulator = "f32", vectors = 0,
+    fp4 = format, group_size = group_of(what, opts.group_size, format), scales = {}, epilogue = {}, accumulator = "f32",
+    vectors = 0,
     others = opts.shared or 0, constant = opts.constant, next = opts.next, splits = opts.splits,
     stream_k = opts.stream_k, sparse = opts.sparse, groups = opts.groups,
   }

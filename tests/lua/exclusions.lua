@@ -22,6 +22,7 @@ for name, value in pairs { dtype = "f16", scales = {}, schedule = "cooperative",
 makes.a_major, makes.b_major, makes.given_swap_ab, makes.given_cluster = { a_major = "K" }, { b_major = "K" }, { swap_ab = true }, { cluster = 1 }
 makes.given_halves, makes.given_last_splits, makes.constant_a = { halves = false }, { last_splits = 1 }, { constant = "A" }
 makes.b_type, makes.weights_e4m3, makes.zeros = { b_type = "s4" }, { b_type = "e4m3" }, { zeros = true }
+makes.weights_fp4, makes.f16 = { b_type = "mxfp4" }, { a_type = "f16" }
 makes.alpha, makes.activation = { epilogue = { alpha = true } }, { epilogue = { activation = "relu" } }
 
 local function refuses(name, others, text)
@@ -84,6 +85,8 @@ refuses("b_type", { "gate", "row_sums" }, "these go along rows of D, which are c
 check.raises("these go along rows of D", wg.gemm, { b_type = "s4", epilogue = { quantize = "1x128" } })
 refuses("b_type", { "constant_a" }, "weights come before the previous launch has ended, and A after it")
 refuses("zeros", { "weights_e4m3" }, "`zeros` excludes weights of e4m3: floats have no zero points")
+refuses("zeros", { "weights_fp4" }, "`zeros` excludes a `b_type` of fp4: floats have no zero points")
+refuses("weights_fp4", { "f16", "given_group_size" }, "a `b_type` of fp4 excludes")
 for _, name in ipairs { "given_a_type", "given_group_size", "zeros", "given_next" } do
   check.raises("requires `b_type`: it is for weights of another type than A", wg.gemm, makes[name])
 end
