@@ -113,6 +113,32 @@ class Products(Case):
                 b.double() * of_b.t().double().repeat_interleave(128, 0).repeat_interleave(128, 1)).T
             self.near(wt.scaled_mm(left, b.t(), of_a, of_b), want)
 
+    def test_fp4(self):
+        magnitudes = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6], dtype=torch.float64, device=DEVICE)
+        codes = torch.cat([magnitudes, -magnitudes])
+        for n, k, shape in ((72, 96, (3, 5)), (128, 544, (2,)), (8, 32, (0,))):
+            x = random(*shape, k)
+            w = torch.randint(0, 256, (n, k // 2), device=DEVICE, dtype=torch.uint8)
+            values = codes[torch.stack([w & 15, w >> 4], 2).flatten(1).long()]
+            powers = torch.randint(120, 130, (n, k // 32), device=DEVICE, dtype=torch.uint8)
+            want = x.double() @ (values * torch.exp2(powers.double() - 127).repeat_interleave(32, 1)).T
+            for scale in (powers, powers.view(torch.float8_e8m0fnu)):
+                self.near(wt.weight_fp4pack_mm(x, wt.convert_weight_to_fp4pack(w, scale), out_features=n), want)
+            scale, whole = (torch.rand(n, k // 16, device=DEVICE) * 400).to(torch.float8_e4m3fn), torch.tensor(0.01, device=DEVICE)
+            want = x.double() @ (values * scale.double().repeat_interleave(16, 1)).T * whole.double()
+            self.near(wt.weight_fp4pack_mm(x, wt.convert_weight_to_fp4pack(w, scale), whole, n), want)
+        packed = wt.convert_weight_to_fp4pack(w, powers)
+        self.assertEqual(wt.weight_fp4pack_mm(random(1, k), packed).shape, (1, 64))
+        for call, text in ((lambda: wt.convert_weight_to_fp4pack(w, powers[:, :0]), "one for each 32"),
+                           (lambda: wt.convert_weight_to_fp4pack(w.float(), powers), "uint8"),
+                           (lambda: wt.weight_fp4pack_mm(random(1, 544), packed), "same K"),
+                           (lambda: wt.weight_fp4pack_mm(x.half(), packed), "bfloat16"),
+                           (lambda: wt.weight_fp4pack_mm(x, packed, whole), "of nvfp4"),
+                           (lambda: wt.weight_fp4pack_mm(x, packed, None, 72), "out_features 72"),
+                           (lambda: wt.weight_fp4pack_mm(x, packed, whole.double()), "one float32")):
+            with self.assertRaisesRegex(ValueError, text):
+                call()
+
     def test_grouped_mm(self):
         groups, n, k = 3, 64, 64
         a, b = random(70, k, grad=True), random(groups, n, k, grad=True)
@@ -239,12 +265,16 @@ class Attention(Case):
         ends = torch.tensor([8, 16], dtype=torch.int32, device=DEVICE)
         options, factor = (0.125, True, 0, 0.0), torch.ones(1, device=DEVICE)
         fp8 = random(16, 64).to(torch.float8_e4m3fn)
+        nibbles = torch.zeros(16, 64, dtype=torch.uint8, device=DEVICE)
+        fp4 = wt.convert_weight_to_fp4pack(nibbles[:, :32], nibbles[:, :2])
         o, lse = ops.attention(q, q, q, *options, "bshd", "", None, True)
         packed, rows, decays = q[0], random(1, 32, 576), torch.zeros(1, 8, 2, device=DEVICE)
         o_packed, lse_packed = ops.attention_packed(packed, packed, packed, ends * 2, ends * 2, 32, 32, *options, True)
         calls = {
             "mm": (lambda x: ops.mm(x, b, None), a), "bmm": (lambda x: ops.bmm(x[None], b[None]), a),
             "scaled_mm": (lambda x: ops.scaled_mm(fp8, fp8.t(), x, factor, None, torch.float32), factor),
+            "convert_weight_to_fp4pack": (lambda x: ops.convert_weight_to_fp4pack(nibbles, x), fp8[:, :8]),
+            "weight_fp4pack_mm": (lambda x: ops.weight_fp4pack_mm(x, fp4, None, 16), a),
             "grouped_mm": (lambda x: ops.grouped_mm(x, weights, ends), a),
             "grouped_mm_along_k": (lambda x: ops.grouped_mm_along_k(x.t(), a, ends), a),
             "attention": (lambda x: ops.attention(x, q, q, *options, "bshd", "", None, False)[0], q),
