@@ -18,7 +18,7 @@ try(wg.gemm, { dtype = "bf16", tile = { 128, 128, 64 }, splits = 4, name = "spli
 try(wg.gemm, { dtype = "bf16", tile = { 128, 128, 64 }, stream_k = true, name = "stream_k" })
 try(wg.gemm, { dtype = "bf16", tile = { 128, 128, 64 }, epilogue = { alpha = true, beta = true, activation = "gelu" },
   name = "gelu" })
-for _, b in ipairs { "s4", "u4", "s8", "u8", "e4m3" } do
+for _, b in ipairs { "s4", "u4", "s8", "u8", "e4m3", "mxfp4", "nvfp4" } do
   for _, n in ipairs { 16, 64, 128 } do
     try(wg.gemm, { a_type = "bf16", b_type = b, tile = { 128, n, 64 }, name = "mixed_" .. b .. "_" .. n })
   end
