@@ -34,6 +34,14 @@ local tiles = {
       { 64, 128, 0.5 }, { 64, 64, 0.35, of = "small_m" }, { 128, 64, 0.5, of = "small_m" },
     },
   },
+  -- Products of parts of f32 numbers, with sums of a block of K besides those of the tile; `line` bytes of a part's row
+  -- at a time. Not measured.
+  emulated = {
+    cooperative = {
+      { 256, 128, 1, line = 64 }, { 128, 192, 0.98, line = 64 }, { 192, 128, 0.96, line = 64 },
+      { 128, 128, 0.93, line = 64 }, { 64, 128, 0.7, line = 64 },
+    },
+  },
   -- Groups of rows. Small ones, which take as long as their B's bytes, want tiles of 64 rows, and `line` bytes of each
   -- row at a time.
   grouped = {

@@ -22,6 +22,7 @@ local choices = {
   last_splits = { "`last_splits`", function(p) return p.last_splits and p.last_splits > 1 end },
   stream_k = { "`stream_k`", function(p) return p.stream_k end },
   halves = { "`halves`", function(p) return p.tail_m end },
+  emulated = { "`precision`", function(p) return p.emulated end },
   sparse = { "`sparse`", function(p) return p.sparse end },
   groups = { "`groups`", function(p) return p.groups end },
   hilbert = { '`raster` = "hilbert"', function(p) return p.raster == "hilbert" end },
@@ -58,6 +59,7 @@ choices.given_swap_ab, choices.given_cluster = option "swap_ab", option "cluster
 choices.given_halves, choices.given_last_splits = option "halves", option "last_splits"
 
 local rows = {
+  { "swap_ab", { "emulated" }, "parts of A are multiplied as rows" },
   { "swap_ab", { "wide_d" }, "D is written transposed by stmatrix, which moves 16 bits" },
   { "swap_ab", { "sparse", "block_scales", "groups" }, "only A has metadata, scales of rows and groups" },
   { "swap_ab", { "gate", "row_sums", "quantize" }, "these go along rows of D, which are columns of the tile then" },
@@ -78,6 +80,10 @@ local rows = {
   { "sparse", { "cluster_n" }, "each CTA copies the metadata of its own rows" },
   { "block_scales", { "pingpong" }, "consumers add while others multiply, for the same tile" },
   { "block_scales", { "gate" }, "no registers are left for a second product" },
+  { "emulated", { "sparse", "groups", "scales" }, "a main loop is of one kind" },
+  { "emulated", { "a_mn", "b_mn" }, "parts have rows of K" },
+  { "emulated", { "pingpong" }, "consumers add while others multiply, for the same tile" },
+  { "emulated", { "swap_ab", "given_swap_ab", "given_halves", "gate" }, "its tiles have sums of A's rows and B's alone" },
   { "groups", { "splits", "stream_k", "sparse", "hilbert" }, "the number of tiles is data of the device" },
   { "groups", { "cluster_n" }, "neighbours along N may be of different groups" },
   { "groups", { "a_mn", "b_mn" }, "a group is rows of A, and of B, in memory" },
@@ -88,6 +94,7 @@ local rows = {
   { "gate", { "alpha", "beta", "activation" }, "it makes an element of two products, by an activation of its own" },
   { "residual", { "beta" }, "the epilogue reads one matrix" },
   { "quantize", { "beta", "residual" }, "these are of D's type, and would need scales, too" },
+  { "b_type", { "emulated" }, "a main loop is of one kind" },
   { "b_type", { "dtype" }, "`a_type` is the type of A" },
   { "b_type", { "a_major", "b_major" }, "A is K-major, and weights are packed" },
   { "b_type", { "sparse", "groups", "scales" }, "a main loop is of one kind" },
