@@ -51,18 +51,19 @@ local function multiply(k, p, number, products, a, b)
   k:wgmma_commit_group()
 end
 
-function emulated.consumer(g, me, sums)
+function emulated.consumer(g, me, sums, begun)
   local k, p, ring, cursor, operands = g.k, g.p, g.ring, me.cursor, me.operands
   local products = k:regs("f32", p.n // 2)
-  return function(work)
+  return function(work, place)
     for number = 1, p.blocks do
       for r = 0, #products - 1 do k:mov(sums[number][r], 0.0) end
     end
-    k:loop({ from = work.from, to = work.to, step = p.block_k }, function()
+    k:loop({ from = work.from, to = work.to, step = p.block_k }, function(first_k)
       ring:wait(cursor)
       local a, b = operands.of_stage(cursor.stage, operands.whole)
       for number = 1, p.blocks do
         multiply(k, p, number, products, a, b)
+        if begun and number == 1 then k:if_(first_k:eq(work.from), function() begun(work, place) end) end
         k:wgmma_wait_group(0)
         if number == p.blocks then
           ring:release(cursor, { lane = me.lane, cluster = p.multicast_producers, to = me.multicast_producer })

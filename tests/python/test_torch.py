@@ -77,6 +77,17 @@ class Products(Case):
         self.gradients(wt.matmul, torch.matmul, [random(2, 24, 64, grad=True), random(2, 64, 32, grad=True)])
         self.gradients(wt.matmul, torch.matmul, [random(2, 24, 64, grad=True), random(64, 32, grad=True)])
 
+    def test_float32(self):
+        """Products by parts in bfloat16: of three as exact as those of float32, of two to 16 bits."""
+        for a, b in (((40, 64), (64, 48)), ((5, 33), (33, 7)), ((2, 24, 64), (2, 64, 32)), ((64,), (64, 48)), ((0, 64), (64, 8))):
+            x, y = (random(*shape, dtype=torch.float32) for shape in (a, b))
+            self.near(wt.matmul(x, y), double(x) @ double(y), 3e-7)
+            torch.set_float32_matmul_precision("high")
+            self.near(wt.matmul(x, y), double(x) @ double(y), 2e-5)
+            torch.set_float32_matmul_precision("highest")
+        x, w, b = (random(*shape, dtype=torch.float32, grad=True) for shape in ((40, 64), (32, 64), (32,)))
+        self.gradients(wt.linear, torch.nn.functional.linear, [x, w, b], 1e-6)
+
     def test_any_place(self):
         x, w = random(4 * 8 + 1)[1:].view(4, 8), random(16 * 8 + 3)[3:].view(16, 8)  # not at multiples of 16 bytes
         self.near(wt.linear(x, w), x.double() @ w.double().T)
@@ -154,7 +165,7 @@ class Products(Case):
 
     def test_refused(self):
         x, w = random(4, 64), random(8, 64)
-        for call, text in ((lambda: wt.linear(x, random(8, 32)), "do not fit"), (lambda: wt.linear(x.float(), w.float()), "float32"),
+        for call, text in ((lambda: wt.linear(x, random(8, 32)), "do not fit"), (lambda: wt.linear(x.double(), w.double()), "float32"),
                            (lambda: wt.linear(x, w.half()), "one dtype"), (lambda: wt.linear(x, w, random(7)), "8 values"),
                            (lambda: wt.matmul(x, w), "do not fit"), (lambda: wt.grouped_mm(x, random(2, 64, 8)), "offs"),
                            (lambda: wt.scaled_mm(x, w.t(), x, x), "float8")):
