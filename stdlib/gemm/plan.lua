@@ -22,7 +22,9 @@ local order = require "wgrun.scheduler.order"
 local stream_k = require "wgrun.scheduler.stream_k"
 local scheduler_tiles = require "wgrun.scheduler.tiles"
 
-local result = { f16 = "f16", bf16 = "bf16", f32 = "f32", tf32 = "f32", e4m3 = "bf16", e5m2 = "bf16", s8 = "s32", u8 = "s32" }
+local result = {
+  f16 = "f16", bf16 = "bf16", f32 = "f32", tf32 = "f32", e4m3 = "bf16", e5m2 = "bf16", s8 = "s32", u8 = "s32",
+}
 
 local module = {}
 
@@ -34,8 +36,8 @@ local whole = mainloop_plan.integer
 --- or "dense".
 function module.kind(opts)
   local of_blocks = type(opts.scales) == "table" and opts.scales.a == "1x128"
-  return opts.sparse and "sparse" or of_blocks and "block_scaled" or opts.groups and "grouped"
-    or opts.precision and "emulated" or "dense"
+  return opts.precision and "emulated" or opts.sparse and "sparse" or of_blocks and "block_scaled"
+    or opts.groups and "grouped" or "dense"
 end
 
 -- Rows of tiles that the order covers before it goes on to the next column: those that were fastest. CTAs that need the
@@ -106,7 +108,7 @@ local function tile_of(p, M, bytes, given, chosen)
     tile = given or M <= 16 and { 64, 16, 512 // bytes }
       or { 64, M <= 32 and 32 or M <= 64 and 64 or 128, 256 // bytes }
   end
-  return { tile[1], tile[2], tile[3] or (given and (p.emulated and 64 or 128) or chosen.line) // bytes }
+  return { tile[1], tile[2], tile[3] or (p.emulated and p.emulated.line or given and 128 or chosen.line) // bytes }
 end
 
 -- The number of slices of K: the option, or the model's choice where the problem is known.
@@ -147,7 +149,8 @@ end
 -- The rows of the last tile of A and of B, where it is not full. The producer copies boxes of so many rows there,
 -- because boxes with many rows outside are slow (docs/experiments/small_m.md).
 local function edges_of(p, opts, bytes)
-  if not opts.problem or p.groups or p.sparse or p.tail_m or p.emulated or p.block_k * bytes % 128 ~= 0 then return {} end
+  if not opts.problem or p.groups or p.sparse or p.emulated or p.tail_m then return {} end
+  if p.block_k * bytes % 128 ~= 0 then return {} end
   local M, N = opts.problem[1], opts.problem[2]
   if p.swapped then M, N = N, M end
   local function edge(extent, tile, major)
@@ -222,7 +225,6 @@ function module.make(given)
   local groups = p.groups and whole(p, "problem[4]", problem[4] or 1, 1, 0xFFFF) or nil
   local kind = module.kind(opts)
   p.kind = mainloop_of[kind]
-  if p.emulated then exclusions.refuse_conflicts(p, "emulated", given) end
   local swappable = may_swap(p, opts.swap_ab)
   local cluster_m, cluster_n = order.cluster_of("wg.gemm", opts.cluster)
   local may_be_small_m = opts.problem and (kind == "dense" or kind == "block_scaled") and opts.schedule ~= "pingpong"
@@ -245,6 +247,7 @@ function module.make(given)
       or kind == "emulated") and "cooperative")
   p.pingpong = schedule == "pingpong"
   if kind == "block_scaled" then exclusions.refuse_conflicts(p, "block_scales") end
+  if kind == "emulated" then exclusions.refuse_conflicts(p, "emulated", given) end
   local chosen = choose(p, M, N, K, bytes, schedule, kind, groups, opts.halves)
   if not (chosen or opts.tile) then
     fail(("wg.gemm: no tile is known for schedule = \"%s\" here: give a `tile`"):format(schedule))

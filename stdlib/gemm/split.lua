@@ -93,7 +93,8 @@ local function kernel_of(precision)
     for i = 0, rows_of_cta - 1 do
       local row, made = rows[i], {}
       for r = 0, columns_of_thread - 1 do made[r] = number_of(k, of.dtype, row.values[r]) end
-      local low, high = parts_of(k, of.dtype, of.parts, made[0], made[1]), parts_of(k, of.dtype, of.parts, made[2], made[3])
+      local low = parts_of(k, of.dtype, of.parts, made[0], made[1])
+      local high = parts_of(k, of.dtype, of.parts, made[2], made[3])
       for part = 1, of.parts do
         local there = k:mad_wide_u32(row.row + (part == 1 and 0 or M * (part - 1)), padded * bytes, parts)
         local words = { table.unpack(low[part]) }
@@ -151,8 +152,8 @@ end
 
 local made = {} -- by precision
 
---- The parts of an f32 matrix that wg.gemm{ precision = } multiplies, split where it is: on the device, or on the host by
---- the back end that runs kernels there.
+--- The parts of an f32 matrix that wg.gemm{ precision = } multiplies, split where it is: on the device, or on the host
+--- by the back end that runs kernels there.
 --- @param X tensor|device_tensor  M x K of f32
 --- @param precision string = "bf16x6"  as of wg.gemm
 --- @return tensor|device_tensor  of the shape that splitter:parts_shape gives

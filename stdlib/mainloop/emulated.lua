@@ -4,9 +4,9 @@
 --   a b = (a0 + a1 + a2) (b0 + b1 + b2) = a0 b0 + (a0 b1 + a1 b0) + (a0 b2 + a1 b1 + a2 b0) + ...
 --
 -- A part is at most 2^-8 (bf16) or 2^-11 (tf32) of the one before. A stage has all parts of a block of K, one below the
--- other. A consumer multiplies them in a fixed order, from the smallest products to the largest, for it is the sum at an
--- instruction's end that the tensor cores truncate (docs/silicon.md). For the same reason a block has sums of its own,
--- which CUDA cores add to those of the tile, rounding to nearest:
+-- other. A consumer multiplies them in a fixed order, from the smallest products to the largest, for it is the sum at
+-- an instruction's end that the tensor cores truncate (docs/silicon.md). For the same reason a block has sums of its
+-- own, which CUDA cores add to those of the tile, rounding to nearest:
 --
 --   products  = the products of the parts of one block of K     wgmma
 --   sums     += products                                        CUDA cores
@@ -18,15 +18,16 @@ local native = require "wgrun.native"
 
 local emulated = setmetatable({}, { __index = dense })
 
--- The products of parts i of A and j of B, as 10 i + j.
+-- The products of parts i of A and j of B, as 10 i + j; and the bytes of a part's row in a stage: three parts leave
+-- room for two stages of half a line each.
 local precisions = {
-  bf16x9 = { dtype = "bf16", parts = 3, products = { 22, 21, 12, 20, 11, 02, 10, 01, 00 } },
-  bf16x6 = { dtype = "bf16", parts = 3, products = { 20, 11, 02, 10, 01, 00 } },
-  bf16x3 = { dtype = "bf16", parts = 2, products = { 10, 01, 00 } },
-  ["3xtf32"] = { dtype = "tf32", parts = 2, products = { 10, 01, 00 } },
+  bf16x9 = { dtype = "bf16", parts = 3, line = 64, products = { 22, 21, 12, 20, 11, 02, 10, 01, 00 } },
+  bf16x6 = { dtype = "bf16", parts = 3, line = 64, products = { 20, 11, 02, 10, 01, 00 } },
+  bf16x3 = { dtype = "bf16", parts = 2, line = 128, products = { 10, 01, 00 } },
+  ["3xtf32"] = { dtype = "tf32", parts = 2, line = 128, products = { 10, 01, 00 } },
 }
 
---- The type of the parts of a precision, their number, and the products.
+--- The type of the parts of a precision, their number, the products, and the `line` of a row in a stage.
 function emulated.precision(name) return name and precisions[name] end
 
 function emulated.plan(p)

@@ -51,7 +51,9 @@ for _, name in ipairs { "alpha", "beta", "bias", "activation", "residual", "gate
   choices[name] = operation(name)
 end
 local of_weights = { "a_type", "group_size", "zeros", "next" }
-local not_of_weights = { "dtype", "scales", "a_major", "b_major", "schedule", "raster", "buffers", "registers" }
+local not_of_weights = {
+  "dtype", "precision", "scales", "a_major", "b_major", "schedule", "raster", "buffers", "registers",
+}
 for _, list in ipairs { of_weights, not_of_weights } do
   for _, name in ipairs(list) do choices[name] = option(name) end
 end
@@ -59,7 +61,7 @@ choices.given_swap_ab, choices.given_cluster = option "swap_ab", option "cluster
 choices.given_halves, choices.given_last_splits = option "halves", option "last_splits"
 
 local rows = {
-  { "swap_ab", { "emulated" }, "parts of A are multiplied as rows" },
+  { "swap_ab", { "emulated" }, "D of f32 is not written transposed" },
   { "swap_ab", { "wide_d" }, "D is written transposed by stmatrix, which moves 16 bits" },
   { "swap_ab", { "sparse", "block_scales", "groups" }, "only A has metadata, scales of rows and groups" },
   { "swap_ab", { "gate", "row_sums", "quantize" }, "these go along rows of D, which are columns of the tile then" },
@@ -83,7 +85,8 @@ local rows = {
   { "emulated", { "sparse", "groups", "scales" }, "a main loop is of one kind" },
   { "emulated", { "a_mn", "b_mn" }, "parts have rows of K" },
   { "emulated", { "pingpong" }, "consumers add while others multiply, for the same tile" },
-  { "emulated", { "swap_ab", "given_swap_ab", "given_halves", "gate" }, "its tiles have sums of A's rows and B's alone" },
+  { "emulated", { "given_halves" }, "a copy brings all rows of a part" },
+  { "emulated", { "gate" }, "no registers are left for a second product" },
   { "groups", { "splits", "stream_k", "sparse", "hilbert" }, "the number of tiles is data of the device" },
   { "groups", { "cluster_n" }, "neighbours along N may be of different groups" },
   { "groups", { "a_mn", "b_mn" }, "a group is rows of A, and of B, in memory" },
@@ -94,10 +97,9 @@ local rows = {
   { "gate", { "alpha", "beta", "activation" }, "it makes an element of two products, by an activation of its own" },
   { "residual", { "beta" }, "the epilogue reads one matrix" },
   { "quantize", { "beta", "residual" }, "these are of D's type, and would need scales, too" },
-  { "b_type", { "emulated" }, "a main loop is of one kind" },
   { "b_type", { "dtype" }, "`a_type` is the type of A" },
   { "b_type", { "a_major", "b_major" }, "A is K-major, and weights are packed" },
-  { "b_type", { "sparse", "groups", "scales" }, "a main loop is of one kind" },
+  { "b_type", { "sparse", "groups", "scales", "precision" }, "a main loop is of one kind" },
   { "b_type", { "given_swap_ab" }, "its kernel always swaps A and B" },
   { "b_type", { "schedule", "raster", "buffers", "registers" }, "its kernel has one tile at a time" },
   { "b_type", { "given_cluster", "given_halves", "given_last_splits" }, "`splits` and `stream_k` share its tiles" },

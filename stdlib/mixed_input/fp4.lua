@@ -30,9 +30,9 @@ local of_even = twice(0x0C18)
 
 local turns, last_turns = { [0] = 0, 6, 10 }, { [0] = 2, 12 }
 
--- Of a format: the elements of a group; the type of its scales; the bytes of scales in a unit of 64 rows and 64 elements
--- of K; what is left to the sums, because a scale of 1 is multiplied by as 2^94, or 2^118; whether there is another
--- scale, of all weights.
+-- Of a format: the elements of a group; the type of its scales; the bytes of scales in a unit of 64 rows and 64
+-- elements of K; what is left to the sums, because a scale of 1 is multiplied by as 2^94, or 2^118; whether there is
+-- another scale, of all weights.
 local formats = {
   mxfp4 = { group_size = 32, scales = "u8", scale_bytes = 128, left = 2.0 ^ 32 },
   nvfp4 = { group_size = 16, scales = "e4m3", scale_bytes = 256, left = 2.0 ^ 8, of_tensor = true },

@@ -24,6 +24,12 @@ for _, b in ipairs { "s4", "u4", "s8", "u8", "e4m3", "mxfp4", "nvfp4" } do
   end
   try(wg.gemm, { a_type = "bf16", b_type = b, name = "mixed_" .. b })
 end
+for _, precision in ipairs { "bf16x9", "bf16x6", "bf16x3", "3xtf32" } do
+  for _, n in ipairs { 64, 128, 192 } do
+    try(wg.gemm, { dtype = "f32", precision = precision, tile = { n == 128 and 256 or 128, n }, name = precision:gsub("^3x", "x3_") .. n })
+  end
+  wg.splitter { precision = precision }
+end
 for _, dim in ipairs { 64, 96, 128, 192, 256 } do
   for _, causal in ipairs { false, true } do
     local what = dim .. (causal and "_causal" or "")
