@@ -28,10 +28,10 @@ local gemm = classes.new "gemm"
 ---   `precision`
 --- @option precision "bf16x9"|"bf16x6"|"bf16x3"|"3xtf32"?  f32 products by the tensor cores: A and B are sums of three
 ---   parts of bf16 (or two, of bf16 or tf32), and so many products of parts are summed. bf16x6 has the accuracy of f32
----   and bf16x9 leaves nothing out; with 3xtf32 a product has errors up to 3 * 2^-22, with bf16x3 up to 3 * 2^-16. Launches
----   take parts, as wg.split gives them
---- @option d "bf16"|"f16"|"f32"|"e4m3"|"e5m2"|"s32"|"s8"?  the type of D: by default `dtype`, but f32 for tf32, bf16 for
----   8-bit floats and s32 for integers (with scales, bf16)
+---   and bf16x9 leaves nothing out; with 3xtf32 a product has errors up to 3 * 2^-22, with bf16x3 up to 3 * 2^-16.
+---   Launches take parts, as wg.split gives them
+--- @option d "bf16"|"f16"|"f32"|"e4m3"|"e5m2"|"s32"|"s8"?  the type of D: by default `dtype`, but f32 for tf32,
+---   bf16 for 8-bit floats and s32 for integers (with scales, bf16)
 --- @option a_major "K"|"MN" = "K"  whether A has rows of K elements in memory, or of M
 --- @option b_major "K"|"MN" = "K"  whether B has rows of K elements in memory, or of N
 --- @option problem table?  { M, N, K }: the problem for which options that are left out are chosen; with `groups`, M is
@@ -192,7 +192,7 @@ local function launch_with(name, self, A, B, D, given)
   return arguments.extended(launch, rest)
 end
 
---- Computes D, and waits until it is in the tensor.
+--- Computes D, and waits until it is in the tensor. With `precision`, matrices of f32 are split first.
 --- @param A tensor
 --- @param B tensor
 --- @param D tensor
@@ -203,6 +203,12 @@ end
 --- @return string  the back end that ran it
 --- @see gemm:launch
 function gemm:run(A, B, D, run)
+  local p = self.plan
+  local function split(matrix)
+    local whole = p.emulated and arguments.shape_of(matrix) and matrix.dtype == "f32"
+    return whole and wg.split(matrix, p.precision) or matrix
+  end
+  A, B = split(A), split(B)
   return self.kernel:run(launch_with("gemm:run", self, A, B, D, run))
 end
 

@@ -68,6 +68,13 @@ for precision in pairs(parts_of) do
   end
   product(precision .. ", K of 33", randn(5, 33, 5), randn(16, 33, 6), { precision = precision }, { down = 1 })
 end
+do -- f32 matrices, which gemm:run splits
+  local A, B, D, same = randn(20, 72, 1), randn(40, 72, 2), wg.zeros("f32", { 20, 40 }), wg.zeros("f32", { 20, 40 })
+  local gemm = wg.gemm { dtype = "f32", precision = "3xtf32", problem = { 20, 40, 72 } }
+  gemm:run(A, B, D, { backend = "sim" })
+  gemm:run(wg.split(A, "3xtf32"), wg.split(B, "3xtf32"), same, { backend = "sim" })
+  assert(wg.compare(D, same, 0))
+end
 product("one row", randn(1, 64, 1), randn(8, 64, 2), {}, { down = 1, across = 1 })
 product("a D of bf16", randn(20, 64, 1), randn(40, 64, 2), { d = "bf16" })
 product("slices of K", randn(70, 640, 7), randn(80, 640, 8), { tile = { 128, 64 }, splits = 3 })
