@@ -166,7 +166,9 @@ end
 -- A plan with the options of the operands, of D and of the epilogue.
 local function begin(opts)
   if (opts.dtype == "f32") ~= (opts.precision ~= nil) then
-    fail 'wg.gemm: dtype = "f32" and `precision` go together: wgmma multiplies parts of f32 numbers'
+    fail(
+      'wg.gemm: dtype = "f32" and `precision` go together: wgmma multiplies parts of f32 numbers',
+      'dtype = "f32", precision = "bf16x6"; or dtype = "tf32", which keeps 11 bits of them')
   end
   local emulation = emulated.precision(opts.precision)
   local p = {
