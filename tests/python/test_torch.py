@@ -140,6 +140,9 @@ class Products(Case):
             self.near(wt.weight_fp4pack_mm(x, wt.convert_weight_to_fp4pack(w, scale), whole, n), want)
         packed = wt.convert_weight_to_fp4pack(w, powers)
         self.assertEqual(wt.weight_fp4pack_mm(random(1, k), packed).shape, (1, 64))
+        meta = wt.convert_weight_to_fp4pack(w.to("meta"), powers.to("meta"))
+        self.assertEqual((meta.shape, meta.dtype), (packed.shape, packed.dtype))
+        self.assertEqual(wt.weight_fp4pack_mm(random(3, 2, k).to("meta"), meta, None, n).shape, (3, 2, n))
         for call, text in ((lambda: wt.convert_weight_to_fp4pack(w, powers[:, :0]), "one for each 32"),
                            (lambda: wt.convert_weight_to_fp4pack(w.float(), powers), "uint8"),
                            (lambda: wt.weight_fp4pack_mm(random(1, 544), packed), "same K"),
@@ -382,6 +385,8 @@ class Attention(Case):
         """What torch.jit.trace records of one call runs with other sizes, and PyTorch has nothing to warn of."""
         fp8 = lambda *shape: random(*shape).to(torch.float8_e4m3fn)
         of = lambda *ends: torch.tensor(ends, dtype=torch.int32, device=DEVICE)
+        byte = lambda *shape: torch.randint(120, 130, shape, dtype=torch.uint8, device=DEVICE)
+        fp4 = lambda n: wt.convert_weight_to_fp4pack(byte(n, 256), byte(n, 16))
         factor, slopes = torch.ones(1, device=DEVICE), torch.ones(2, device=DEVICE)
         seen = lambda *shape: torch.rand(*shape, device=DEVICE) > 0.3
         heads = lambda *shapes: [random(1, 2, length, 64) for length in shapes]
@@ -392,6 +397,9 @@ class Attention(Case):
                 (wt.matmul, (random(2, 1, 16, 64), random(3, 64, 8)), (random(3, 1, 8, 64), random(2, 64, 16))),
                 (lambda a, b, x, y: wt.scaled_mm(a, b.t(), x, y), (fp8(16, 64), fp8(16, 64), factor, factor),
                  (fp8(32, 128), fp8(32, 128), factor, factor)),
+                (wt.weight_fp4pack_mm, (random(16, 512), fp4(64)), (random(8, 512), fp4(128))),
+                (wt.matmul, (random(16, 64, dtype=torch.float32), random(64, 8, dtype=torch.float32)),
+                 (random(8, 32, dtype=torch.float32), random(32, 16, dtype=torch.float32))),
                 (lambda a, b, ends: wt.grouped_mm(a, b, offs=ends), (random(32, 64), random(2, 64, 16), of(16, 32)),
                  (random(48, 64), random(3, 64, 16), of(16, 32, 48))),
                 (wt.grouped_mm, (random(2, 24, 64), random(2, 64, 32)), (random(3, 8, 64), random(3, 64, 16))),
@@ -515,6 +523,8 @@ class Operators(Case):
         self.check(torch.ops.wgrun.bmm.default, random(2, 16, 64, grad=True), random(2, 32, 64, grad=True))
         ends = torch.tensor([8, 16], dtype=torch.int32, device=DEVICE)
         self.check(torch.ops.wgrun.grouped_mm.default, random(16, 64, grad=True), random(2, 64, 32, grad=True), ends)
+        self.check(torch.ops.wgrun.weight_fp4pack_mm.default, random(16, 64), wt.convert_weight_to_fp4pack(
+            torch.zeros(16, 32, dtype=torch.uint8, device=DEVICE), torch.zeros(16, 2, dtype=torch.uint8, device=DEVICE)), None, 16)
         q, k, v = (random(1, 64, 2, 64, grad=True) for _ in range(3))
         self.check(torch.ops.wgrun.attention.default, q, k, v, 0.125, True, 0, 0.0, "bshd", "", None, True)
         starts = torch.tensor([0, 24, 64], dtype=torch.int32, device=DEVICE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Optional
 
 import torch
@@ -58,24 +59,28 @@ def convert_weight_to_fp4pack(weight: Tensor, scale: Tensor) -> Tensor:
 
 
 @operation("weight_fp4pack_mm")
-def _product(input: Tensor, packed: Tensor, scale: Optional[Tensor], out_features: int) -> Tensor:
-    (m, k), b_type = input.shape, "mxfp4" if scale is None else "nvfp4"
-    d = input.new_empty((m, out_features))
-    if m == 0 or out_features == 0:
+def _product(input: Tensor, packed: Tensor, scale: Optional[Tensor], out_features: Optional[int]) -> Tensor:
+    d = _result_like(input, packed, out_features)
+    (m, k), n = input.shape, d.shape[1]
+    if m == 0 or n == 0:
         return d
-    options = (("b_type", b_type), ("problem", (bucket(m), out_features, k)))
+    options = (("b_type", "mxfp4" if scale is None else "nvfp4"), ("problem", (bucket(m), n, k)))
     named = {} if scale is None else {"b_scales": scale.reshape(1)}
     launcher("gemm", *options)(ready(input), packed, d, **named)
     return d
 
 
+def _result_like(input: Tensor, packed: Tensor, out_features: Optional[int]) -> Tensor:
+    return input.new_empty((input.shape[0], 64 * packed.shape[0] if out_features is None else out_features))
+
+
 @_product.register_fake
-def _(input: Tensor, packed: Tensor, scale: Optional[Tensor], out_features: int) -> Tensor:
-    return input.new_empty((input.shape[0], out_features))
+def _(input: Tensor, packed: Tensor, scale: Optional[Tensor], out_features: Optional[int]) -> Tensor:
+    return _result_like(input, packed, out_features)
 
 
 @untraced
-def _check(input: Tensor, packed: Tensor, scale: Optional[Tensor], out_features: int) -> None:
+def _check(input: Tensor, packed: Tensor, scale: Optional[Tensor], out_features: Optional[int]) -> None:
     what, b_type = "weight_fp4pack_mm", "mxfp4" if scale is None else "nvfp4"
     if input.dtype != torch.bfloat16 or input.dim() < 1:
         wrong(what, f"input of {input.dtype}: bfloat16")
@@ -87,7 +92,7 @@ def _check(input: Tensor, packed: Tensor, scale: Optional[Tensor], out_features:
     k = input.shape[-1]
     if k % _GROUPS[b_type] or packed.shape[1] != -(-k // 512) * 8:
         wrong(what, f"input {tuple(input.shape)} and weights {tuple(packed.shape)}: they do not have the same K")
-    if out_features % 8 or packed.shape[0] != -(-out_features // 64):
+    if out_features is not None and (out_features % 8 or packed.shape[0] != -(-out_features // 64)):
         wrong(what, f"out_features {out_features} and weights {tuple(packed.shape)}: a multiple of 8, of as many blocks of 64")
 
 
@@ -95,7 +100,6 @@ def weight_fp4pack_mm(input: Tensor, packed: Tensor, scale: Optional[Tensor] = N
     """input @ weight.T, of weights that convert_weight_to_fp4pack has packed, as torch._weight_int4pack_mm is of other ones.
     input: (..., K) of bfloat16. scale: with nvfp4 (and not with mxfp4) one float32, by which all weights are multiplied.
     out_features: N; by default all of the packed blocks of 64. Sums are f32, and no weight is rounded."""
-    n = 64 * packed.shape[0] if out_features is None else out_features
-    _check(input, packed, scale, n)
-    d = _product(input.reshape(-1, input.shape[-1]), packed, scale, n)
-    return d.reshape(*input.shape[:-1], n)
+    _check(input, packed, scale, out_features)
+    d = _product(input.reshape(math.prod(input.shape[:-1]), input.shape[-1]), packed, scale, out_features)
+    return d.reshape(*input.shape[:-1], d.shape[1])
