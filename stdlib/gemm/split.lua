@@ -72,7 +72,7 @@ end
 local function kernel_of(precision)
   local of = emulated.precision(precision)
   local bytes = native.element_bytes[of.dtype]
-  return wg.kernel("split_" .. precision, { threads = threads }, function(k)
+  local kernel = wg.kernel("split_" .. precision, { threads = threads }, function(k)
     local X, parts = k:param("X", "const f32*"), k:param("parts", of.dtype .. "*")
     local M, K, padded = k:param("M", "u32"), k:param("K", "u32"), k:param("padded", "u32")
     local first = k:special "ctaid.x" * rows_of_cta
@@ -104,6 +104,14 @@ local function kernel_of(precision)
       end
     end
   end)
+  kernel:launch_rule {
+    notes = {
+      parts = ("those of M x K numbers, one below the other, with rows of `padded`; the grid has ceil(M / %d) x "
+        .. "ceil(padded / %d) CTAs"):format(rows_of_cta, threads * columns_of_thread),
+      padded = ("K, rounded up to a multiple of %d"):format(16 // bytes),
+    },
+  }
+  return kernel
 end
 
 --- A kernel that splits f32 matrices for wg.gemm{ precision = }, made by wg.splitter.

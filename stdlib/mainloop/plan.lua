@@ -121,14 +121,15 @@ end
 
 --- Adds the parameters of A and B.
 function module.operand_parameters(p, add)
+  local parts = p.emulated and ("%d parts, one below the other, as wg.split gives them"):format(p.emulated.parts)
   add {
     name = "A", map = { tile = p.a_box, constant = true },
-    note = p.kind.packed == 2 and "the values of A, M x K / 2" or p.swapped
+    note = parts or p.kind.packed == 2 and "the values of A, M x K / 2" or p.swapped
       and "B of the product, for the kernel computes the transpose of D" or nil,
   }
   add {
     name = "B", map = { tile = p.b_box, constant = true },
-    note = p.groups and "those of all groups, one below the other" or p.swapped and "A of the product" or nil,
+    note = parts or p.groups and "those of all groups, one below the other" or p.swapped and "A of the product" or nil,
   }
 end
 
