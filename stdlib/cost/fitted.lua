@@ -34,6 +34,13 @@ local tiles = {
       { 64, 128, 0.5 }, { 64, 64, 0.35, of = "small_m" }, { 128, 64, 0.5, of = "small_m" },
     },
   },
+  -- Products of parts of f32 numbers. Tiles of 192 rows or columns wait longer for what is added: a consumer has one
+  -- block of 64 rows, or the stage is nearly all of the memory. 64 rows were not measured.
+  emulated = {
+    cooperative = {
+      { 256, 128, 1 }, { 128, 128, 0.965 }, { 128, 192, 0.81 }, { 192, 128, 0.8 }, { 64, 128, 0.6 },
+    },
+  },
   -- Groups of rows. Small ones, which take as long as their B's bytes, want tiles of 64 rows, and `line` bytes of each
   -- row at a time.
   grouped = {

@@ -24,9 +24,14 @@ local gemm = classes.new "gemm"
 --- M x N; a K-major operand has rows of K elements in memory, an MN-major one rows of M or N (16-bit types only).
 --- The epilogue computes in f32; integers are rounded to nearest, and 8-bit types saturate.
 --- @param options table
---- @option dtype "bf16"|"f16"|"tf32"|"e4m3"|"e5m2"|"s8"|"u8" = "bf16"  the type of A and B
---- @option d "bf16"|"f16"|"f32"|"e4m3"|"e5m2"|"s32"|"s8"?  the type of D: by default `dtype`, but f32 for tf32, bf16
----   for 8-bit floats and s32 for integers (with scales, bf16)
+--- @option dtype "bf16"|"f16"|"tf32"|"e4m3"|"e5m2"|"s8"|"u8"|"f32" = "bf16"  the type of A and B; f32 needs a
+---   `precision`
+--- @option precision "bf16x9"|"bf16x6"|"bf16x3"|"3xtf32"?  f32 products by the tensor cores: A and B are sums of three
+---   parts of bf16 (or two, of bf16 or tf32), and so many products of parts are summed. bf16x6 has the accuracy of f32
+---   and bf16x9 leaves nothing out; with 3xtf32 a product has errors up to 3 * 2^-22, with bf16x3 up to 3 * 2^-16.
+---   Launches take parts, as wg.split gives them
+--- @option d "bf16"|"f16"|"f32"|"e4m3"|"e5m2"|"s32"|"s8"?  the type of D: by default `dtype`, but f32 for tf32,
+---   bf16 for 8-bit floats and s32 for integers (with scales, bf16)
 --- @option a_major "K"|"MN" = "K"  whether A has rows of K elements in memory, or of M
 --- @option b_major "K"|"MN" = "K"  whether B has rows of K elements in memory, or of N
 --- @option problem table?  { M, N, K }: the problem for which options that are left out are chosen; with `groups`, M is
@@ -35,9 +40,11 @@ local gemm = classes.new "gemm"
 --- @option groups "contiguous"|"masked"|"batched"?  groups of A's rows, each with its own B: "contiguous": they follow
 ---   each other, and `offsets` has where each ends; "masked": all have room for as many rows, and `sizes` has how
 ---   many each has; "batched": all are full
---- @option b_type "s4"|"u4"|"s8"|"u8"|"e4m3"?  weights B of another type than A, packed by wg.prepack, with a scale for
----   each `group_size` elements of K in a row
---- @option a_type "bf16"|"f16" = "bf16"  with b_type, the type of A, of the scales and of the zero points
+--- @option b_type "s4"|"u4"|"s8"|"u8"|"e4m3"|"mxfp4"|"nvfp4"?  weights B of another type than A, packed by
+---   wg.prepack, with a scale for each `group_size` elements of K in a row. Those of "mxfp4" and "nvfp4" are e2m1,
+---   packed with a ue8m0 for each 32, or an e4m3 for each 16 elements of K
+--- @option a_type "bf16"|"f16" = "bf16"  with b_type, the type of A, of the scales and of the zero points; bf16 with
+---   mxfp4 and nvfp4
 --- @option zeros boolean = false  with b_type, integer weights have zero points: a weight stands for (weight - zero
 ---   point) * scale
 --- @option scales table?  the scales of A and B, f32 values that are given at launch
@@ -147,7 +154,8 @@ end
 --- @option a_scales tensor?  f32: ceil(K / 128) x M for "1x128" (M rounded up to a multiple of 4), M values for "row",
 ---   1 for "tensor"
 --- @option b_scales tensor?  f32: ceil(N / 128) x ceil(K / 128) for "128x128" (with groups those of all, one below the
----   other), N values for "row", 1 for "tensor"; with b_type K / group_size x N of A's type
+---   other), N values for "row", 1 for "tensor"; with b_type K / group_size x N of A's type, but with "nvfp4" 1
+---   of f32, the scale of all weights, and with "mxfp4" none
 --- @option b_zeros tensor?  with zeros: K / group_size x N whole numbers of A's type
 --- @option next tensor?  with `next`: the weights of the product behind this one, of B's shape; B itself where there is
 ---   none
@@ -184,7 +192,7 @@ local function launch_with(name, self, A, B, D, given)
   return arguments.extended(launch, rest)
 end
 
---- Computes D, and waits until it is in the tensor.
+--- Computes D, and waits until it is in the tensor. With `precision`, matrices of f32 are split first.
 --- @param A tensor
 --- @param B tensor
 --- @param D tensor
@@ -195,6 +203,12 @@ end
 --- @return string  the back end that ran it
 --- @see gemm:launch
 function gemm:run(A, B, D, run)
+  local p = self.plan
+  local function split(matrix)
+    local whole = p.emulated and arguments.shape_of(matrix) and matrix.dtype == "f32"
+    return whole and wg.split(matrix, p.precision) or matrix
+  end
+  A, B = split(A), split(B)
   return self.kernel:run(launch_with("gemm:run", self, A, B, D, run))
 end
 

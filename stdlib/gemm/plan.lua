@@ -9,6 +9,7 @@ local epilogue_plan = require "wgrun.epilogue.plan"
 local small_m_plan = require "wgrun.gemm.small_m"
 local block_scaled = require "wgrun.mainloop.block_scaled"
 local dense = require "wgrun.mainloop.dense"
+local emulated = require "wgrun.mainloop.emulated"
 local exclusions = require "wgrun.mainloop.exclusions"
 local mainloop_plan = require "wgrun.mainloop.plan"
 local sparse = require "wgrun.mainloop.sparse"
@@ -21,7 +22,9 @@ local order = require "wgrun.scheduler.order"
 local stream_k = require "wgrun.scheduler.stream_k"
 local scheduler_tiles = require "wgrun.scheduler.tiles"
 
-local result = { f16 = "f16", bf16 = "bf16", tf32 = "f32", e4m3 = "bf16", e5m2 = "bf16", s8 = "s32", u8 = "s32" }
+local result = {
+  f16 = "f16", bf16 = "bf16", f32 = "f32", tf32 = "f32", e4m3 = "bf16", e5m2 = "bf16", s8 = "s32", u8 = "s32",
+}
 
 local module = {}
 
@@ -29,11 +32,12 @@ local fail, options, target = native.fail, arguments.options, wg.target
 local element_bytes, ceil_div = native.element_bytes, roofline.ceil_div
 local whole = mainloop_plan.integer
 
---- What decides which tiles are worth a try for options of wg.gemm: "sparse", "block_scaled", "grouped" or
---- "dense".
+--- What decides which tiles are worth a try for options of wg.gemm: "sparse", "block_scaled", "grouped", "emulated"
+--- or "dense".
 function module.kind(opts)
   local of_blocks = type(opts.scales) == "table" and opts.scales.a == "1x128"
-  return opts.sparse and "sparse" or of_blocks and "block_scaled" or opts.groups and "grouped" or "dense"
+  return opts.precision and "emulated" or opts.sparse and "sparse" or of_blocks and "block_scaled"
+    or opts.groups and "grouped" or "dense"
 end
 
 -- Rows of tiles that the order covers before it goes on to the next column: those that were fastest. CTAs that need the
@@ -45,12 +49,17 @@ local function rows_in_order(p, kind)
   return kind == "dense" and 12 or kind == "sparse" and 2816 // p.m or 16
 end
 
+-- The bytes of a row that the tensor cores multiply.
+local function row_bytes_of(p, K, bytes)
+  return (p.sparse and K // 2 or K) * bytes * (p.emulated and #p.emulated.products or 1)
+end
+
 -- The candidate that takes the fewest cycles for the problem, among those of `schedule` if one is given.
 local function choose(p, M, N, K, bytes, schedule, kind, groups, tails)
   local best, least
   local d_bytes, e = element_bytes[p.d], p.epilogue
   local problem = {
-    kind = kind, M = M, N = N, row_bytes = (kind == "sparse" and K // 2 or K) * bytes, groups = groups, tails = tails,
+    kind = kind, M = M, N = N, row_bytes = row_bytes_of(p, K, bytes), groups = groups, tails = tails,
   }
   problem.group_bytes = groups and bytes * K * (M + groups * N * p.products) + d_bytes * M * N
   for _, c in ipairs(cost.candidates(kind, p.products)) do
@@ -99,7 +108,7 @@ local function tile_of(p, M, bytes, given, chosen)
     tile = given or M <= 16 and { 64, 16, 512 // bytes }
       or { 64, M <= 32 and 32 or M <= 64 and 64 or 128, 256 // bytes }
   end
-  return { tile[1], tile[2], tile[3] or (given and 128 or chosen.line) // bytes }
+  return { tile[1], tile[2], tile[3] or (p.emulated and p.emulated.line or given and 128 or chosen.line) // bytes }
 end
 
 -- The number of slices of K: the option, or the model's choice where the problem is known.
@@ -110,8 +119,7 @@ local function splits_of(p, opts, M, N, K, bytes, chosen)
   end
   if not opts.problem or not exclusions.may_choose(p, "splits") then return 1 end
   if p.swapped then M, N = N, M end
-  if p.sparse then K = K // 2 end
-  local cycles = roofline.product_cycles(p.m, p.width, K * bytes) / (opts.tile and 1 or chosen.speed)
+  local cycles = roofline.product_cycles(p.m, p.width, row_bytes_of(p, K, bytes)) / (opts.tile and 1 or chosen.speed)
   if p.swapped then cycles = math.max(cycles, cost.memory_cycles(p.m, p.n, K * bytes)) end
   return (cost.best_splits(p.m, p.n, ceil_div(M, p.m) * ceil_div(N, p.n), cycles, K // p.block_k, p.epilogue))
 end
@@ -141,7 +149,8 @@ end
 -- The rows of the last tile of A and of B, where it is not full. The producer copies boxes of so many rows there,
 -- because boxes with many rows outside are slow (docs/experiments/small_m.md).
 local function edges_of(p, opts, bytes)
-  if not opts.problem or p.groups or p.sparse or p.tail_m or p.block_k * bytes % 128 ~= 0 then return {} end
+  if not opts.problem or p.groups or p.sparse or p.emulated or p.tail_m then return {} end
+  if p.block_k * bytes % 128 ~= 0 then return {} end
   local M, N = opts.problem[1], opts.problem[2]
   if p.swapped then M, N = N, M end
   local function edge(extent, tile, major)
@@ -156,16 +165,23 @@ end
 
 -- A plan with the options of the operands, of D and of the epilogue.
 local function begin(opts)
+  if (opts.dtype == "f32") ~= (opts.precision ~= nil) then
+    fail(
+      'wg.gemm: dtype = "f32" and `precision` go together: wgmma multiplies parts of f32 numbers',
+      'dtype = "f32", precision = "bf16x6"; or dtype = "tf32", which keeps 11 bits of them')
+  end
+  local emulation = emulated.precision(opts.precision)
   local p = {
-    what = "wg.gemm", name = opts.name, dtype = opts.dtype, a_major = opts.a_major, b_major = opts.b_major,
-    raster = opts.raster,
+    what = "wg.gemm", name = opts.name, dtype = emulation and emulation.dtype or opts.dtype,
+    a_major = opts.a_major, b_major = opts.b_major, raster = opts.raster,
+    precision = opts.precision, emulated = emulation,
     sparse = opts.sparse, groups = opts.groups, constant = opts.constant,
   }
   p.k_step = arguments.k_of_wgmma("wg.gemm", p.dtype)
   p.epilogue = epilogue_plan.read(opts.epilogue or {})
   p.products = p.epilogue.gate and 2 or 1
   local bytes = element_bytes[p.dtype]
-  p.d = opts.d or p.epilogue.quantize and "e4m3" or opts.scales and bytes == 1 and "bf16" or result[p.dtype]
+  p.d = opts.d or p.epilogue.quantize and "e4m3" or opts.scales and bytes == 1 and "bf16" or result[opts.dtype]
   p.accumulator = (p.dtype == "s8" or p.dtype == "u8") and "s32" or "f32"
   return p, bytes
 end
@@ -196,7 +212,9 @@ local function plan_output(p, opts)
   p.buffers = math.min(opts.buffers or panels, p.panel.count)
 end
 
-local mainloop_of = { sparse = sparse, block_scaled = block_scaled, grouped = dense, dense = dense }
+local mainloop_of = {
+  sparse = sparse, block_scaled = block_scaled, grouped = dense, emulated = emulated, dense = dense,
+}
 
 --- The plan for the options of wg.gemm.
 function module.make(given)
@@ -227,10 +245,11 @@ function module.make(given)
   swap_operands(p, opts, small_m, swappable, M)
 
   local schedule = opts.schedule
-    or ((small_m or opts.tile or p.swapped or opts.splits or kind == "sparse" or kind == "block_scaled")
-      and "cooperative")
+    or ((small_m or opts.tile or p.swapped or opts.splits or kind == "sparse" or kind == "block_scaled"
+      or kind == "emulated") and "cooperative")
   p.pingpong = schedule == "pingpong"
   if kind == "block_scaled" then exclusions.refuse_conflicts(p, "block_scales") end
+  if kind == "emulated" then exclusions.refuse_conflicts(p, "emulated", given) end
   local chosen = choose(p, M, N, K, bytes, schedule, kind, groups, opts.halves)
   if not (chosen or opts.tile) then
     fail(("wg.gemm: no tile is known for schedule = \"%s\" here: give a `tile`"):format(schedule))

@@ -154,7 +154,7 @@ function module.emit(g, epilogue)
   local me = consumer_of(k, p)
   me.operands = operands_of(g, me)
   local acc, added = accumulators(k, p)
-  me.cursor = g.ring:cursor { held = p.block_scaled ~= nil }
+  me.cursor = g.ring:cursor { held = (p.block_scaled or p.emulated) ~= nil }
   me.turns = turns_of(g, me)
   local output = epilogue(me, acc, added)
   local sum, complete = p.kind.consumer(g, me, acc, output.fetch_early)

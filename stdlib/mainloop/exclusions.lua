@@ -22,6 +22,7 @@ local choices = {
   last_splits = { "`last_splits`", function(p) return p.last_splits and p.last_splits > 1 end },
   stream_k = { "`stream_k`", function(p) return p.stream_k end },
   halves = { "`halves`", function(p) return p.tail_m end },
+  emulated = { "`precision`", function(p) return p.emulated end },
   sparse = { "`sparse`", function(p) return p.sparse end },
   groups = { "`groups`", function(p) return p.groups end },
   hilbert = { '`raster` = "hilbert"', function(p) return p.raster == "hilbert" end },
@@ -41,6 +42,8 @@ local choices = {
   b_type = { "`b_type`", function(p) return p.b_type end },
   no_b_type = { lacks = "`b_type`", function(p) return not p.b_type end },
   weights_e4m3 = { "weights of e4m3", function(p) return p.b_type == "e4m3" end },
+  weights_fp4 = { "a `b_type` of fp4", function(p) return p.fp4 end },
+  f16 = { '`a_type` = "f16"', function(p) return p.dtype == "f16" end },
   zero_points = { "`zeros`", function(p) return p.zeros end },
   constant_a = { '`constant` = "A"', function(p) return p.constant == "A" end },
 }
@@ -48,7 +51,9 @@ for _, name in ipairs { "alpha", "beta", "bias", "activation", "residual", "gate
   choices[name] = operation(name)
 end
 local of_weights = { "a_type", "group_size", "zeros", "next" }
-local not_of_weights = { "dtype", "scales", "a_major", "b_major", "schedule", "raster", "buffers", "registers" }
+local not_of_weights = {
+  "dtype", "precision", "scales", "a_major", "b_major", "schedule", "raster", "buffers", "registers",
+}
 for _, list in ipairs { of_weights, not_of_weights } do
   for _, name in ipairs(list) do choices[name] = option(name) end
 end
@@ -56,6 +61,7 @@ choices.given_swap_ab, choices.given_cluster = option "swap_ab", option "cluster
 choices.given_halves, choices.given_last_splits = option "halves", option "last_splits"
 
 local rows = {
+  { "swap_ab", { "emulated" }, "D of f32 is not written transposed" },
   { "swap_ab", { "wide_d" }, "D is written transposed by stmatrix, which moves 16 bits" },
   { "swap_ab", { "sparse", "block_scales", "groups" }, "only A has metadata, scales of rows and groups" },
   { "swap_ab", { "gate", "row_sums", "quantize" }, "these go along rows of D, which are columns of the tile then" },
@@ -76,6 +82,11 @@ local rows = {
   { "sparse", { "cluster_n" }, "each CTA copies the metadata of its own rows" },
   { "block_scales", { "pingpong" }, "consumers add while others multiply, for the same tile" },
   { "block_scales", { "gate" }, "no registers are left for a second product" },
+  { "emulated", { "sparse", "groups", "scales" }, "a main loop is of one kind" },
+  { "emulated", { "a_mn", "b_mn" }, "parts have rows of K" },
+  { "emulated", { "pingpong" }, "consumers add while others multiply, for the same tile" },
+  { "emulated", { "given_halves" }, "a copy brings all rows of a part" },
+  { "emulated", { "gate" }, "no registers are left for a second product" },
   { "groups", { "splits", "stream_k", "sparse", "hilbert" }, "the number of tiles is data of the device" },
   { "groups", { "cluster_n" }, "neighbours along N may be of different groups" },
   { "groups", { "a_mn", "b_mn" }, "a group is rows of A, and of B, in memory" },
@@ -88,14 +99,16 @@ local rows = {
   { "quantize", { "beta", "residual" }, "these are of D's type, and would need scales, too" },
   { "b_type", { "dtype" }, "`a_type` is the type of A" },
   { "b_type", { "a_major", "b_major" }, "A is K-major, and weights are packed" },
-  { "b_type", { "sparse", "groups", "scales" }, "a main loop is of one kind" },
+  { "b_type", { "sparse", "groups", "scales", "precision" }, "a main loop is of one kind" },
   { "b_type", { "given_swap_ab" }, "its kernel always swaps A and B" },
   { "b_type", { "schedule", "raster", "buffers", "registers" }, "its kernel has one tile at a time" },
   { "b_type", { "given_cluster", "given_halves", "given_last_splits" }, "`splits` and `stream_k` share its tiles" },
   { "b_type", { "wide_d" }, "D is written transposed by stmatrix, which moves 16 bits" },
   { "b_type", { "gate", "row_sums", "quantize" }, "these go along rows of D, which are columns of the tile" },
   { "b_type", { "constant_a" }, "weights come before the previous launch has ended, and A after it" },
-  { "zero_points", { "weights_e4m3" }, "floats have no zero points" },
+  { "zero_points", { "weights_e4m3", "weights_fp4" }, "floats have no zero points" },
+  { "weights_fp4", { "f16" }, "their scales have exponents that only bf16 has" },
+  { "weights_fp4", { "group_size" }, "32 elements share a scale of mxfp4, and 16 one of nvfp4" },
 }
 for _, name in ipairs(of_weights) do
   rows[#rows + 1] = { name, { "no_b_type" }, "it is for weights of another type than A" }

@@ -31,6 +31,18 @@ function module.check_operand_values(p, given)
   end
 end
 
+-- The rows of a matrix of which an operand has the parts.
+local function rows_of_parts(what, p, name, operand, rows)
+  if not p.emulated then return rows end
+  local parts = p.emulated.parts
+  if operand.dtype ~= p.dtype or rows % parts ~= 0 then
+    fail(("%s: %s is %s of %s, must be %d parts of %s"):format(
+      what, name, arguments.shape_text(operand.shape), operand.dtype, parts, p.dtype),
+      ('wg.split(%s, "%s")'):format(name, p.precision))
+  end
+  return rows // parts
+end
+
 --- M, N and K of A * B; raises an error that names what does not fit. `groups`: their number, or nil.
 function module.extents(what, p, A, B, groups)
   -- The majors of the problem as given: a swapped plan has those of the other operand.
@@ -41,6 +53,7 @@ function module.extents(what, p, A, B, groups)
   if a_major == "MN" then m, k = k, m end
   local n, k_of_b = arguments.matrix(what .. ": B", B)
   if b_major == "MN" then n, k_of_b = k_of_b, n end
+  m, n = rows_of_parts(what, p, "A", A, m), rows_of_parts(what, p, "B", B, n)
   if groups then
     if n % groups ~= 0 then fail(("%s: B has %d rows, no multiple of the %d groups"):format(what, n, groups)) end
     n = n // groups

@@ -22,6 +22,7 @@
 --   splits, last_splits        the slices of K, of all tiles and of those of the last round; slices: the most of them
 --   stream_k                   CTAs share the K of tiles by stream-K
 --   dsmem                      cluster split-K: how the CTAs reduce sums through DSMEM (reduction/cluster.lua)
+--   emulated                   the parts of f32 numbers, and their products (mainloop/emulated.lua)
 --   block_scaled               what the kind with block scales adds; metadata_bytes: of a sparse A
 
 local wg = require "wgrun"
@@ -91,9 +92,10 @@ function module.set_operands(p)
       dtype = p.dtype, mn = mn, k = k or p.block_k, major = major, order = major == "MN" and "K" or "MN",
     }
   end
-  p.a, p.b = operand(p.m, p.a_major, p.block_k // p.kind.packed), operand(p.width, p.b_major)
+  local parts = p.emulated and p.emulated.parts or 1
+  p.a, p.b = operand(parts * p.m, p.a_major, p.block_k // p.kind.packed), operand(parts * p.width, p.b_major)
   local rows, columns = tail.copied(p)
-  p.a_box = rows < p.m and operand(rows, p.a_major, p.a.k) or p.a
+  p.a_box = rows < p.a.mn and operand(rows, p.a_major, p.a.k) or p.a
   p.b_box = operand(columns, p.b_major) -- of a product
 end
 
@@ -119,14 +121,15 @@ end
 
 --- Adds the parameters of A and B.
 function module.operand_parameters(p, add)
+  local parts = p.emulated and ("%d parts, one below the other, as wg.split gives them"):format(p.emulated.parts)
   add {
     name = "A", map = { tile = p.a_box, constant = true },
-    note = p.kind.packed == 2 and "the values of A, M x K / 2" or p.swapped
+    note = parts or p.kind.packed == 2 and "the values of A, M x K / 2" or p.swapped
       and "B of the product, for the kernel computes the transpose of D" or nil,
   }
   add {
     name = "B", map = { tile = p.b_box, constant = true },
-    note = p.groups and "those of all groups, one below the other" or p.swapped and "A of the product" or nil,
+    note = parts or p.groups and "those of all groups, one below the other" or p.swapped and "A of the product" or nil,
   }
 end
 

@@ -57,6 +57,11 @@ local function destinations(g, copies)
   to.k_offset = k_offset_of(k, p, g.sizes)
   to.policy = copies.A and p.evict_first.A and pipeline.evict_first(k) or nil
   to.more = p.kind.producer(g, copies)
+  to.a_ahead, to.b_ahead = {}, {} -- the rows of the parts before one
+  for part = 1, p.emulated and p.emulated.parts - 1 or 0 do
+    to.a_ahead[part] = copies.A and k:mov(g.sizes.M * part, { type = "u32" })
+    to.b_ahead[part] = copies.B and k:mov(g.sizes.N * part, { type = "u32" })
+  end
   return to
 end
 
@@ -94,17 +99,25 @@ local function copy_edge(k, whole, map, to, row, first_k, barrier, policy)
   end
 end
 
+-- Emits body(part, ahead) for each part of an operand: what its rows are behind in memory, nil for the first one.
+local function each_part(p, ahead, body)
+  for part = 0, p.emulated and p.emulated.parts - 1 or 0 do body(part, ahead[part]) end
+end
+
 -- The rows of A and their metadata: all of them at once, or each half by itself, where a tile may have only the upper
 -- one. A sparse A stores half of its K.
 local function copy_a(k, p, maps, to, tile, first_k, stage, barrier)
   local rows, blocks = p.a_box.mn, p.a_box.mn // 64
   local function copy(i)
     local at = to.a + stage * p.a.bytes
-    k:load_tile {
-      tile = p.a_box, whole = p.a, map = maps.A, to = i == 0 and at or at + p.a:offset(i * rows, 0),
-      mn = i == 0 and tile.row or tile.row + i * rows, k = p.kind.packed == 2 and first_k >> 1 or first_k,
-      barrier = barrier, policy = to.policy, mask = to.a_mask,
-    }
+    each_part(p, to.a_ahead, function(part, ahead)
+      local there, row = part * p.m + i * rows, i == 0 and tile.row or tile.row + i * rows
+      k:load_tile {
+        tile = p.a_box, whole = p.a, map = maps.A, to = there == 0 and at or at + p.a:offset(there, 0),
+        mn = ahead and row + ahead or row, k = p.kind.packed == 2 and first_k >> 1 or first_k,
+        barrier = barrier, policy = to.policy, mask = to.a_mask,
+      }
+    end)
     if tile.with_a then tile.with_a(first_k, stage, barrier, i * blocks, (i + 1) * blocks - 1) end
   end
   if tile.edges.A then
@@ -121,11 +134,14 @@ local function copy_b(k, p, maps, to, tile, first_k, stage, barrier)
   for product, map in ipairs { maps.B, maps.gate } do
     local at = to.b + stage * p.b.bytes
     local function copy(column)
-      local there = (product - 1) * p.n + column
-      k:load_tile {
-        tile = p.b_box, whole = p.b, map = map, to = there == 0 and at or at + p.b:offset(there, 0),
-        mn = column == 0 and tile.column or tile.column + column, k = first_k, barrier = barrier, mask = to.b_mask,
-      }
+      each_part(p, to.b_ahead, function(part, ahead)
+        local there = (product - 1 + part) * p.n + column
+        local row = column == 0 and tile.column or tile.column + column
+        k:load_tile {
+          tile = p.b_box, whole = p.b, map = map, to = there == 0 and at or at + p.b:offset(there, 0),
+          mn = ahead and row + ahead or row, k = first_k, barrier = barrier, mask = to.b_mask,
+        }
+      end)
     end
     if tile.edges.B then
       local function edge() copy_edge(k, p.b, maps.B_edge, at, tile.column, first_k, barrier) end

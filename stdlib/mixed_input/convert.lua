@@ -11,6 +11,8 @@
 -- other one is not shifted to the right, and thus 16 times too large: it has a factor of its own. Of e4m3, exponent and
 -- mantissa are shifted to where those of the wider type begin.
 
+local fp4 = require "wgrun.mixed_input.fp4"
+
 local module = {}
 
 local and_or, or_and = 0xEA, 0xF8 -- lop3: a & b | c, a | b & c
@@ -105,11 +107,14 @@ end
 
 --- How a kernel of the plan turns weights into operands.
 ---   words: the 32-bit words of a thread for a step of 16 elements of K.
+---   steps: the steps that are converted at a time.
 ---   left: a factor of the sums that the caller applies.
 ---   prepare(half, scale, zero): what `convert` needs of the thread's first or second row, half 0 or 1, from the b16
 ---   registers of its scale and zero point. Its field `factor`: the scale in f32, where sums are scaled.
----   convert(words, rows): four registers of A; rows[0] and rows[1] come from `prepare`.
+---   convert(first, words_of, scales_of): four registers of A for each of the steps from `first` on; scales_of(step,
+---   half) gives what comes from `prepare`. Of fp4 it is what the method `scales` returns.
 function module.emit(k, p)
+  if p.fp4 then return fp4.emit(k, p) end
   local of_type = (p.b_type == "e4m3" and of_e4m3 or of_integers)(k, p)
   local nothing = k:mov(0, { type = "b16" })
   local function factor(scale)
@@ -117,17 +122,17 @@ function module.emit(k, p)
     return k:mov(k:pack { nothing, scale }, { type = "f32" }) -- a bf16 is the upper half of an f32
   end
   return {
-    words = p.bits // 4, left = of_type.left,
+    words = p.bits // 4, steps = 1, left = of_type.left,
     prepare = function(half, scale, zero)
       local row = {}
       if p.scales_sums then row.factor = factor(scale) else row.scale = k:pack { scale, scale } end
       of_type.prepare(row, half, zero and k:pack { zero, zero })
       return row
     end,
-    convert = function(words, rows)
-      local out = of_type.pairs(words)
+    convert = function(step, words_of, scales_of)
+      local out = of_type.pairs(words_of(step))
       for i = 0, 3 do
-        local row = rows[i % 2]
+        local row = scales_of(step, i % 2)
         out[i] = of_type.finish(out[i], row, i % 2)
         if row.scale then out[i] = k[("mul_%sx2"):format(p.dtype)](k, out[i], row.scale) end
       end

@@ -25,14 +25,15 @@ local function copier_of(g)
   }
   me.weights, me.a = k:address(buffers.weights), k:address(buffers.a)
   me.policy = pipeline.evict_first(k) -- each weight is read by one CTA
-  me.scales = { { map = me.maps.b_scales, to = k:address(buffers.b_scales) } }
+  me.scales = {}
+  if not p.fp4 then me.scales[1] = { map = me.maps.b_scales, to = k:address(buffers.b_scales) } end
   if p.zeros then me.scales[2] = { map = me.maps.b_zeros, to = k:address(buffers.b_zeros) } end
   local a_bytes = p.a.bytes
   if me.small_m then a_bytes = k:selp_b32(p.small_m * p.block_k * 2, a_bytes, me.small_m, { type = "u32" }) end
   me.bytes = a_bytes + (p.blocks * p.weight_bytes + #me.scales * p.scale_bytes) -- of a stage
   local unit = mixed_input_plan.packed_k
   me.padded_k = divided(k, me.sizes.K + (unit - 1), unit) * unit
-  me.bytes_of_k = 64 * p.bits // 8 -- of 64 rows, for each element of K
+  me.bytes_of_k = p.unit_bytes * p.bits // 256 -- of 64 rows, for each element of K
   me.last_block = (me.sizes.M + 63 >> 6) - 1
   return me
 end

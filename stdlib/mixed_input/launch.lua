@@ -6,7 +6,7 @@ local parameters = require "wgrun.builder.parameters"
 local roofline = require "wgrun.cost.roofline"
 local plan = require "wgrun.epilogue.plan"
 local launch = require "wgrun.mainloop.launch"
-local pack = require "wgrun.mixed_input.pack"
+local mixed_input_plan = require "wgrun.mixed_input.plan"
 local native = require "wgrun.native"
 local memory = require "wgrun.reduction.memory"
 
@@ -27,6 +27,15 @@ local function of_groups(p, name)
   end
 end
 
+-- The scale of all weights.
+local function of_tensor(l)
+  local shape = arguments.shape_of(l.given.b_scales)
+  if not shape or math.max(1, table.unpack(shape)) ~= 1 or l.given.b_scales.dtype ~= "f32" then
+    fail(("gemm: b_scales must be one f32, the scale of all weights, not %s"):format(text(shape)))
+  end
+  return l.given.b_scales
+end
+
 --- The kernel's parameters (builder/parameters.lua). A launch has what those of mainloop/launch.lua have, and `gemm`.
 function module.parameters(p)
   local box = { dtype = p.dtype, box = { p.m, p.k_slices * p.groups_of_slice // p.scale_copies }, constant = true }
@@ -37,7 +46,10 @@ function module.parameters(p)
     add { name = "B", as = "weights", type = "const u32*", note = "as wg.prepack gives them" .. grid }
     if p.panel then add { name = "D", map = p.panel.box } end
     for _, name in ipairs { "M", "N", "K" } do add { name = name, type = "u32" } end
-    add { name = "b_scales", map = box, value = of_groups(p, "b_scales"), note = note }
+    if not p.fp4 then add { name = "b_scales", map = box, value = of_groups(p, "b_scales"), note = note } end
+    if p.fp4 and p.fp4.of_tensor then
+      add { name = "b_scales", type = "const f32*", value = of_tensor, note = "one, of all weights" }
+    end
     if p.zeros then add { name = "b_zeros", map = box, value = of_groups(p, "b_zeros"), note = note } end
     if p.small_m then
       add {
@@ -61,9 +73,10 @@ function module.parameters(p)
   end)
 end
 
--- N of a launch without D: the columns of its scales.
-local function columns_of(p, values)
-  local shape = arguments.shape_of(values.b_scales)
+-- N of a launch without D: the columns of its scales; where these are packed with the weights, the rows of these.
+local function columns_of(p, B, values)
+  local shape = arguments.shape_of(p.fp4 and B or values.b_scales)
+  if p.fp4 then return shape and 64 * shape[1] or 0 end
   if not shape or #shape ~= 2 then fail(("gemm: b_scales must be K / %d x N"):format(p.group_size)) end
   return shape[2]
 end
@@ -76,19 +89,22 @@ function module.make(owner, kernel, A, B, D, values)
     if values[name] ~= nil then fail(("gemm: `%s` does not go with wg.gemm{ b_type = }"):format(name)) end
   end
   local M, K = arguments.matrix("gemm: A", A)
-  local rows, N = M, D or columns_of(p, values)
+  local rows, N = M, D or columns_of(p, B, values)
   if D then rows, N = arguments.matrix("gemm: D", D) end
   if rows ~= M then fail(("gemm: D has %d rows, but A has %d"):format(rows, M)) end
   if K % p.group_size ~= 0 then
     fail(("gemm: K is %d, must be a multiple of the %d elements that share a scale"):format(K, p.group_size))
   end
   if N % 8 ~= 0 then fail(("gemm: N is %d, must be a multiple of 8 with b_type"):format(N)) end
-  local want = text(pack.packed_shape(p.bits, N, K))
+  local want = text(mixed_input_plan.packed_shape(p.b_type, N, K))
   local got = text(arguments.shape_of(B))
   if got ~= want then
     fail(
       ("gemm: B is %s, but %d x %d weights of %s are packed to %s"):format(got, N, K, p.b_type, want),
-      "wg.prepack(W, \"" .. p.b_type .. "\")")
+      ('wg.prepack(W, "%s"%s)'):format(p.b_type, p.fp4 and ", scales" or ""))
+  end
+  if values.b_scales ~= nil and p.fp4 and not p.fp4.of_tensor then
+    fail(("gemm: `b_scales` is given, but weights of %s are packed with their scales"):format(p.b_type))
   end
   if values.b_zeros ~= nil and not p.zeros then
     fail "gemm: `b_zeros` is given, but not of a wg.gemm{ zeros = true }"
@@ -119,9 +135,11 @@ end
 function module.operands(gemm, p, random)
   local M, N, K = table.unpack(gemm.problem)
   local shape = { K // p.group_size, N }
-  local B = wg.randint { shape = pack.packed_shape(p.bits, N, K), dtype = "u32", lo = 0, hi = 0xFFFFFFFF, seed = 1 }
+  local packed = mixed_input_plan.packed_shape(p.b_type, N, K)
+  local B = wg.randint { shape = packed, dtype = "u32", lo = 0, hi = 0xFFFFFFFF, seed = 1 }
   return random(M, K, p.dtype), B, arguments.extended({
-    b_scales = wg.randn { shape = shape, dtype = p.dtype, seed = 2 },
+    b_scales = not p.fp4 and wg.randn { shape = shape, dtype = p.dtype, seed = 2 }
+      or p.fp4.of_tensor and wg.ones("f32", { 1 }) or nil,
     next = p.next and B or nil,
     b_zeros = p.zeros and wg.randint { shape = shape, dtype = p.dtype, lo = 0, hi = 15, seed = 3 } or nil,
   }, plan.tensors(p, M, N, { N, K }, random))

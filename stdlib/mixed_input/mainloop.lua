@@ -21,7 +21,8 @@ local strategy = {
 --- wg.gemm with b_type. It computes the transpose of D: the epilogue gets 64 rows of B, which are columns of D, and
 --- `columns` rows of A; `row` counts rows of B. Launches give `b_scales`, and `b_zeros`.
 --- @param options table
---- @option b_type "s4"|"u4"|"s8"|"u8"|"e4m3"  as of wg.gemm
+--- @option b_type "s4"|"u4"|"s8"|"u8"|"e4m3"|"mxfp4"|"nvfp4"  as of wg.gemm. Of the last two N is a multiple of 64: the
+---   rows of the packed weights are counted
 --- @option a_type "bf16"|"f16" = "bf16"  the type of A, of the scales and of the zero points
 --- @option group_size integer = 128  as of wg.gemm
 --- @option zeros boolean = false  as of wg.gemm

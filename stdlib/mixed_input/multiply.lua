@@ -18,24 +18,18 @@ local module = {}
 
 local divided = division.divided
 
--- Loads the warpgroup's weights, scales and zero points of a stage from shared memory into registers. load(stage)
--- returns what `convert` takes for each group of K and row, and a function that gives for a step of 16 elements of K
--- its words and its group.
-local function loader(k, p, buffers, convert, mine)
-  local base = k:address(buffers.weights, mine.thread << 4) + mine.block * p.weight_bytes
+-- Loads the scales and zero points of a stage's slice of K from shared memory. load(stage) returns a function of a step
+-- of 16 elements of K and of one of the thread's two rows.
+local function scale_loader(k, p, buffers, convert, mine)
   local at_scales = ((mine.block << 6) + ((mine.thread >> 5) << 4) + (mine.thread >> 2 & 7)) << 1
-  if p.k_slices > 1 then
-    base, at_scales = base + mine.slice * (p.weight_bytes // p.k_slices), at_scales + mine.slice * p.slice_scale_bytes
-  end
+  if p.k_slices > 1 then at_scales = at_scales + mine.slice * p.slice_scale_bytes end
   local of_rows = { k:address(buffers.b_scales, at_scales), p.zeros and k:address(buffers.b_zeros, at_scales) or nil }
-  local words = k:regs("b32", p.weight_bytes // p.k_slices // 512)
 
   return function(stage)
-    local from, groups = base + stage * (p.blocks * p.weight_bytes), {}
-    for i = 0, #words - 1, 4 do k:ld_shared_v4_b32(words:slice(i, 4), from, { offset = 512 * i }) end
+    local groups = {}
     for group = 0, p.groups_of_slice - 1 do
       groups[group] = {}
-      for half = 0, 1 do -- the thread's two rows
+      for half = 0, 1 do
         local values = {}
         for i, at in ipairs(of_rows) do
           values[i] = k:reg "b16"
@@ -44,9 +38,40 @@ local function loader(k, p, buffers, convert, mine)
         groups[group][half] = convert.prepare(half, values[1], values[2])
       end
     end
-    return groups, function(step)
-      return words:slice(step * convert.words, convert.words), groups[16 * step // p.group_size] or groups[0]
-    end
+    return function(step, half) return (groups[16 * step // p.group_size] or groups[0])[half] end
+  end
+end
+
+-- The same for weights of fp4, whose scales lie behind the weights of each unit. from: where those of the first stage
+-- begin.
+local function fp4_scale_loader(k, p, convert, mine, from)
+  local words = p.fp4.scale_bytes // 128
+  local row = ((mine.thread >> 5) << 3) + (mine.thread >> 2 & 7)
+  from = from + (p.unit_bytes - p.fp4.scale_bytes) + row * (4 * words)
+  return function(stage)
+    local at = from + stage * (p.blocks * p.weight_bytes)
+    return convert.scales(function(unit)
+      local loaded, options = k:regs("b32", words), { offset = unit * p.unit_bytes }
+      if words == 2 then k:ld_shared_v2_b32(loaded, at, options) else k:ld_shared_b32(loaded[0], at, options) end
+      return { loaded[0], words == 2 and loaded[1] or nil }
+    end)
+  end
+end
+
+-- Loads the warpgroup's weights, scales and zero points of a stage from shared memory into registers. load(stage)
+-- returns functions of a step of 16 elements of K: its words; and, of one of the thread's two rows, what `convert`
+-- takes for it.
+local function loader(k, p, buffers, convert, mine)
+  local first = k:address(buffers.weights) + mine.block * p.weight_bytes
+  if p.k_slices > 1 then first = first + mine.slice * (p.weight_bytes // p.k_slices) end
+  local load_scales = p.fp4 and fp4_scale_loader(k, p, convert, mine, first)
+    or scale_loader(k, p, buffers, convert, mine)
+  local base, words = first + (mine.thread << 4), k:regs("b32", p.slice_k // 16 * convert.words)
+
+  return function(stage)
+    local from = base + stage * (p.blocks * p.weight_bytes)
+    for i = 0, #words - 1, 4 do k:ld_shared_v4_b32(words:slice(i, 4), from, { offset = i // 4 * p.unit_bytes }) end
+    return function(step) return words:slice(step * convert.words, convert.words) end, load_scales(stage)
   end
 end
 
@@ -92,11 +117,11 @@ local function release_stage_before(me, stage, guard)
 end
 
 -- The operands of `steps` steps from `first` on, into the set of registers whose turn it is.
-local function convert_steps(me, first, words_of_step)
-  local operands = me.operands[first // me.p.steps % 2]
-  for i = 0, me.p.steps - 1 do
-    local made = me.convert.convert(words_of_step(first + i))
-    for r = 0, 3 do me.k:mov(operands[4 * i + r], made[r]) end
+local function convert_steps(me, first, words_of, scales_of)
+  local operands, steps = me.operands[first // me.p.steps % 2], me.convert.steps
+  for i = 0, me.p.steps - 1, steps do
+    local made = me.convert.convert(first + i, words_of, scales_of)
+    for r = 0, 4 * steps - 1 do me.k:mov(operands[4 * i + r], made[r]) end
   end
   return operands
 end
@@ -120,15 +145,15 @@ end
 local function block_of_k(me, stage, phase, releases)
   local k, p = me.k, me.p
   k:mbarrier_wait(me.full + 8 * stage, phase)
-  local groups, words_of_step = me.load(stage)
+  local words_of, scales_of = me.load(stage)
   local a = stage == 0 and me.a or k:add(me.a, stage * p.a.bytes >> 4)
   for first = 0, p.slice_k // 16 - 1, p.steps do
-    local operands = convert_steps(me, first, words_of_step)
+    local operands = convert_steps(me, first, words_of, scales_of)
     if p.scales_sums and first == 0 then
       k:wgmma_wait_group(0)
       release_stage_before(me, stage, releases)
       add_products(me)
-      for half = 0, 1 do k:mov(me.scales[half], groups[0][half].factor) end
+      for half = 0, 1 do k:mov(me.scales[half], scales_of(0, half).factor) end
       multiply_steps(me, first, operands, a, true)
     else
       multiply_steps(me, first, operands, a)
@@ -177,12 +202,16 @@ end
 --- ring.
 function module.emit(g, mine, acc, work)
   local k, p, me = g.k, g.p, multiplier_of(g, mine, acc)
-  local blocks = divided(k, work.to - work.from, p.block_k)
+  local blocks, left = divided(k, work.to - work.from, p.block_k), me.convert.left
+  if g.sizes.b_scales then -- one for all weights
+    if not p.constant then k:griddepcontrol_wait() end
+    left = k:mul(k:ld_global_f32(g.sizes.b_scales), left)
+  end
   if mine.place then each_block_of_piece(me, blocks, mine.place) else each_block(me, blocks) end
   k:wgmma_wait_group(0)
   if p.scales_sums then add_products(me) end
-  if me.convert.left ~= 1.0 then
-    for r = 0, #acc - 1 do k:mul(acc[r], acc[r], me.convert.left) end
+  if left ~= 1.0 then
+    for r = 0, #acc - 1 do k:mul(acc[r], acc[r], left) end
   end
 end
 

@@ -7,24 +7,18 @@
 -- They make four pairs: (r, c), (r + 8, c), (r, c + 8), (r + 8, c + 8), each with the element to the right of it.
 --   4 bits: a word for each step; pair i is at bits 4 i and 16 + 4 i.
 --   8 bits: two words; the first pair of a word is in its bytes 0 and 2, the second in bytes 1 and 3.
--- Signed integers are stored as unsigned ones, plus 8 or 128.
+-- Signed integers are stored as unsigned ones, plus 8 or 128. mixed_input/fp4_pack.lua has the order of fp4.
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local classes = require "wgrun.classes"
-local roofline = require "wgrun.cost.roofline"
+local fp4 = require "wgrun.mixed_input.fp4"
+local fp4_pack = require "wgrun.mixed_input.fp4_pack"
 local mixed_input_plan = require "wgrun.mixed_input.plan"
 local native = require "wgrun.native"
 
-local module = {}
-
-local fail, ceil_div = native.fail, roofline.ceil_div
+local fail = native.fail
 local flip = { s4 = 0x88888888, s8 = 0x80808080 }
-
---- The shape of the packed weights of an N x K matrix: blocks of 64 rows, units along K, threads, words.
-function module.packed_shape(bits, N, K)
-  return { ceil_div(N, 64), ceil_div(K, mixed_input_plan.packed_k) * mixed_input_plan.packed_k * bits // 256, 128, 4 }
-end
 
 -- Loads the four pairs of a step: 16 bits each, of weights of 8 bits, or the byte of two of 4 bits; 0 outside of the
 -- matrix.
@@ -87,7 +81,7 @@ local prepacker = classes.new "prepacker"
 
 --- A kernel that puts weights into the order in which wg.gemm{ b_type = } reads them; once for all products with them.
 --- @param options table
---- @option b_type "s4"|"u4"|"s8"|"u8"|"e4m3"  the type of the weights
+--- @option b_type "s4"|"u4"|"s8"|"u8"|"e4m3"|"mxfp4"|"nvfp4"  the type of the weights
 --- @return prepacker
 --- @see wg.prepack
 --- @example
@@ -96,28 +90,53 @@ local prepacker = classes.new "prepacker"
 function wg.prepacker(opts)
   arguments.options("wg.prepacker", opts)
   local bits = mixed_input_plan.weight_bits("wg.prepacker", opts.b_type)
-  return setmetatable({ b_type = opts.b_type, bits = bits, kernel = kernel_of(opts.b_type, bits) }, prepacker)
+  local format = fp4.format(opts.b_type)
+  return setmetatable({
+    b_type = opts.b_type, bits = bits,
+    kernel = format and fp4_pack.kernel_of(opts.b_type) or kernel_of(opts.b_type, bits),
+  }, prepacker)
 end
 
 --- The shape of the packed weights of an N x K matrix.
 --- @param N integer  the rows of the weights, which are columns of D
 --- @param K integer
---- @return table  of u32: { blocks of 64 rows, units of 16 bytes along K, 128, 4 }
-function prepacker:packed_shape(N, K) return module.packed_shape(self.bits, N, K) end
+--- @return table  of u32: { blocks of 64 rows, units of 16 bytes along K, 128, 4 }; of mxfp4 and nvfp4, whose scales
+---   lie between the weights, { blocks of 64 rows, units of 64 elements of K, 544 or 576 }
+function prepacker:packed_shape(N, K) return mixed_input_plan.packed_shape(self.b_type, N, K) end
+
+-- Raises unless there are scales where weights are packed with them, and as many as fit the weights.
+local function check_scales(p, scales, N, K)
+  local format = fp4.format(p.b_type)
+  if not format then
+    if scales ~= nil then fail(("prepacker: weights of %s are packed without scales"):format(p.b_type)) end
+    return
+  end
+  if K % format.group_size ~= 0 then
+    fail(("prepacker: K is %d, must be a multiple of the %d elements that share a scale"):format(K, format.group_size))
+  end
+  local want, given = arguments.shape_text { N, K // format.group_size }, arguments.shape_of(scales)
+  if arguments.shape_text(given) ~= want or scales.dtype ~= format.scales then
+    local got = arguments.shape_text(given) .. (given and " of " .. scales.dtype or "")
+    fail(("prepacker: scales must be N x K / %d = %s of %s, not %s"):format(
+      format.group_size, want, format.scales, got))
+  end
+end
 
 --- The options of a launch, for kernel:run, kernel:time and kernel:prepare.
 --- @param W tensor|device_tensor  the weights, N x K of `b_type`; of 4 bits N x K / 2 of u8, where the lower half of a
 ---   byte is the first of two elements
 --- @param packed tensor|device_tensor  u32, of prepacker:packed_shape(N, K): the result
+--- @param scales tensor|device_tensor?  of mxfp4 N x K / 32 of u8, which is ue8m0; of nvfp4 N x K / 16 of e4m3
 --- @return table  { grid =, args = }
---- @raise when the shapes do not fit each other, or K is odd.
-function prepacker:launch(W, packed)
+--- @raise when the shapes do not fit each other, or K is odd, or no multiple of a group.
+function prepacker:launch(W, packed, scales)
   local N, K = arguments.matrix("prepacker: W", W)
   if self.bits == 4 then K = 2 * K end
   if K % 2 ~= 0 then fail(("prepacker: K is %d, must be even"):format(K)) end
+  check_scales(self, scales, N, K)
   local shape = self:packed_shape(N, K)
   arguments.same_shape("prepacker: packed", packed, shape)
-  return { grid = { shape[2], shape[1] }, args = { W, packed, N, K } }
+  return { grid = { shape[2], shape[1] }, args = { W, packed, N, K, scales } }
 end
 
 local made = {} -- by type
@@ -126,25 +145,25 @@ local made = {} -- by type
 --- that runs kernels there.
 --- @param W tensor|device_tensor  the weights, N x K of `b_type`; of 4 bits N x K / 2 of u8, where the lower half of a
 ---   byte is the first of two elements
---- @param b_type string?  the type of the weights: "s4", "u4", "s8", "u8" or "e4m3"; by default that of W
+--- @param b_type string?  the type of the weights: "s4", "u4", "s8", "u8", "e4m3", "mxfp4" or "nvfp4"; by default that
+---   of W
+--- @param scales tensor|device_tensor?  of mxfp4 and nvfp4, as of prepacker:launch: they are packed with the weights
 --- @return tensor|device_tensor  u32, of the shape that prepacker:packed_shape gives
 --- @raise when W is no matrix of that type.
 --- @see wg.gemm
 --- @example
 ---   local packed = wg.prepack(W, "s4") -- W: N x K / 2 of u8
-function wg.prepack(W, b_type)
+function wg.prepack(W, b_type, scales)
   local N, K = arguments.matrix("wg.prepack: W", W)
   b_type = b_type or W.dtype
   made[b_type] = made[b_type] or wg.prepacker { b_type = b_type }
   local p = made[b_type]
   local packed = wg.zeros("u32", p:packed_shape(N, p.bits == 4 and 2 * K or K))
   if arguments.describe(W) == "wgrun.device_tensor" then packed = packed:to "gpu" end
-  p.kernel:run(p:launch(W, packed))
+  p.kernel:run(p:launch(W, packed, scales))
   return packed
 end
 
 classes.close("a prepacker", prepacker)
 classes.shield(wg, "wg.", { "prepacker", "prepack" })
 classes.shield(prepacker, "prepacker:", { "packed_shape", "launch" })
-
-return module

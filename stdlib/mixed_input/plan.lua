@@ -5,6 +5,7 @@ local arguments = require "wgrun.arguments"
 local roofline = require "wgrun.cost.roofline"
 local plan = require "wgrun.epilogue.plan"
 local exclusions = require "wgrun.mainloop.exclusions"
+local fp4 = require "wgrun.mixed_input.fp4"
 local mixed_input_time = require "wgrun.mixed_input.time"
 local native = require "wgrun.native"
 local memory = require "wgrun.reduction.memory"
@@ -16,7 +17,7 @@ local module = {}
 
 local fail, options, target = native.fail, arguments.options, wg.target
 local ceil_div = roofline.ceil_div
-local bits_of = { s4 = 4, u4 = 4, s8 = 8, u8 = 8, e4m3 = 8 }
+local bits_of = { s4 = 4, u4 = 4, s8 = 8, u8 = 8, e4m3 = 8, mxfp4 = 4, nvfp4 = 4 }
 local block_rows = 64 -- of weights: a warpgroup's
 local most_rows = 256 -- of A that one CTA multiplies by, which is the largest n of wgmma
 
@@ -26,7 +27,23 @@ module.packed_k = 512
 --- The number of bits of a type of weights; raises for a type that weights cannot have.
 function module.weight_bits(what, b_type)
   return bits_of[b_type]
-    or fail(("%s: unknown b_type `%s` (legal: s4, u4, s8, u8, e4m3)"):format(what, tostring(b_type)))
+    or fail(("%s: unknown b_type `%s` (legal: s4, u4, s8, u8, e4m3, mxfp4, nvfp4)"):format(what, tostring(b_type)))
+end
+
+--- The bytes of a unit of packed weights: 64 rows and 256 / bits elements of K, with the scales that are packed with
+--- them.
+function module.unit_bytes(b_type)
+  local format = fp4.format(b_type)
+  return 2048 + (format and format.scale_bytes or 0)
+end
+
+--- The shape of the packed weights of an N x K matrix: blocks of 64 rows, units along K, and words of a unit, those of
+--- each thread of four, where there are no scales.
+function module.packed_shape(b_type, N, K)
+  local bits, words = bits_of[b_type], module.unit_bytes(b_type) // 4
+  local units = ceil_div(K, module.packed_k) * module.packed_k * bits // 256
+  if fp4.format(b_type) then return { ceil_div(N, 64), units, words } end
+  return { ceil_div(N, 64), units, 128, 4 }
 end
 
 -- What follows from the tile, its slices of K and the epilogue: fields of the plan. Shared memory holds the stages, the
@@ -43,12 +60,13 @@ local function complete(p)
   p.steps = p.n <= (p.bits == 4 and 32 or 16) and p.slice_k == 128 and 4 or 2
   p.a = wg.tile { dtype = p.dtype, mn = p.n, k = p.block_k, major = "K", order = "MN" }
   p.panel = p.d and wg.panel { dtype = p.d, n = p.n, transposed = true } -- without a D, panels are a script's own
-  p.weight_bytes = block_rows * p.block_k * p.bits // 8 -- of 64 rows in a stage
+  p.unit_bytes = module.unit_bytes(p.b_type)
+  p.weight_bytes = p.unit_bytes * p.block_k * p.bits // 256 -- of 64 rows in a stage
   p.groups_of_slice = math.max(1, p.slice_k // p.group_size)
   -- slices that lie in one group have a copy each of its scales
   p.scale_copies = p.group_size > p.slice_k and p.k_slices or 1
   p.slice_scale_bytes = p.groups_of_slice * p.m * 2
-  p.scale_bytes = p.k_slices * p.slice_scale_bytes
+  p.scale_bytes = p.fp4 and 0 or p.k_slices * p.slice_scale_bytes
   p.slices = p.splits * p.k_slices -- of a tile's sums
   p.owned = ceil_div(p.blocks, p.splits) -- blocks of 64 rows that a CTA puts together and stores
   local received = (p.slices - 1) * p.sum_bytes -- for each of them
@@ -136,7 +154,8 @@ local function choose(p, opts, M, N, K)
   if M < p.n and p.n <= 32 then p.small_m = M end
 end
 
-local function group_of(what, given)
+local function group_of(what, given, format)
+  if format then return format.group_size end
   local group = arguments.whole(what .. ": group_size", given or 128, 32, 1 << 30)
   if group ~= 32 and group ~= 64 and group % 128 ~= 0 then
     fail(("%s: group_size is %d, must be 32, 64 or a multiple of 128 with b_type"):format(what, group))
@@ -157,11 +176,13 @@ end
 
 -- A plan with the options of `what` for the operands.
 local function begin(what, opts)
+  local format = fp4.format(opts.b_type)
   return {
     what = what, mixed_input = true, swapped = true, products = 1, cluster = 1, cluster_m = 1, cluster_n = 1,
     last_splits = 1, name = opts.name or "gemm", dtype = opts.a_type or "bf16", b_type = opts.b_type,
     bits = module.weight_bits(what, opts.b_type), zeros = opts.zeros or false,
-    group_size = group_of(what, opts.group_size), scales = {}, epilogue = {}, accumulator = "f32", vectors = 0,
+    fp4 = format, group_size = group_of(what, opts.group_size, format), scales = {}, epilogue = {}, accumulator = "f32",
+    vectors = 0,
     others = opts.shared or 0, constant = opts.constant, next = opts.next, splits = opts.splits,
     stream_k = opts.stream_k, sparse = opts.sparse, groups = opts.groups,
   }

@@ -70,6 +70,8 @@ local function begin(g, epilogue)
   if p.splits == 1 and epilogue.begin then k:fence_mbarrier_init() end
 end
 
+local function of_scales(k, p, name) return k:shared { bytes = p.stages * p.scale_bytes, align = 128, name = name } end
+
 -- The buffers in shared memory: stages, mbarriers, and the sums that CTAs and warpgroups send each other. Panels of D,
 -- where the plan has some, stand in their place.
 local function shared_memory(k, p, epilogue)
@@ -78,8 +80,8 @@ local function shared_memory(k, p, epilogue)
     a = k:shared { tile = p.a, count = p.stages, name = "A" },
     sums = bytes > 0 and k:shared { bytes = bytes, align = align, name = "D" } or nil,
     weights = k:shared { bytes = p.stages * p.blocks * p.weight_bytes, align = 128, name = "B" },
-    b_scales = k:shared { bytes = p.stages * p.scale_bytes, align = 128, name = "b_scales" },
-    b_zeros = p.zeros and k:shared { bytes = p.stages * p.scale_bytes, align = 128, name = "b_zeros" } or nil,
+    b_scales = not p.fp4 and of_scales(k, p, "b_scales") or nil,
+    b_zeros = p.zeros and of_scales(k, p, "b_zeros") or nil,
   }
   if epilogue.shared then arguments.extended(buffers, epilogue.shared(k)) end
   for _, reduction in ipairs(p.reductions) do arguments.extended(buffers, reduction.shared(k, p)) end

@@ -80,8 +80,9 @@ end
 local function operands(gemm, plan)
   local M, N, K = table.unpack(gemm.problem)
   local a_mn, b_mn = gemm.a_major == "MN", gemm.b_major == "MN"
-  local A, B = random(a_mn and K or M, a_mn and M or K, plan.dtype),
-    random(b_mn and K or N, b_mn and N or K, plan.dtype)
+  local parts = plan.emulated and plan.emulated.parts or 1
+  local A, B = random(a_mn and K or M * parts, a_mn and M or K, plan.dtype),
+    random(b_mn and K or N * parts, b_mn and N or K, plan.dtype)
   local metadata
   if plan.sparse then A, metadata = wg.sparse.compress(wg.sparse.prune(A), "gemm") end
   local given = arguments.extended({ metadata = metadata }, epilogue_plan.tensors(plan, M, N, B.shape, random))

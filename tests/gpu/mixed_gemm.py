@@ -1,4 +1,4 @@
-"""wg.gemm with weights of 4 and 8 bits on a GPU, beside bf16 (wg.gemm, cuBLASLt through PyTorch) and torch._weight_int4pack_mm:
+"""wg.gemm with weights of 4 and 8 bits, whole numbers and floats, on a GPU, beside bf16 (wg.gemm, cuBLASLt through PyTorch) and torch._weight_int4pack_mm:
 errors against binary64 products of the weights' values, then times of graphs of launches that take several copies of the
 weights in turn, so that none is in the L2 cache. WGRUN_LIBRARY and PYTHONPATH as for pytorch.py; --errors: no times. Ends with
 77 where there is no PyTorch or no Hopper GPU, with 1 where something is wrong."""
@@ -18,7 +18,13 @@ prepackers = {}
 
 
 def bits_of(b_type):
-    return 4 if b_type in ("s4", "u4") else 8
+    return 4 if b_type in ("s4", "u4", "mxfp4", "nvfp4") else 8
+
+
+def prepacker_of(b_type):
+    if b_type not in prepackers:
+        prepackers[b_type] = wgrun.loads(f'return require("wgrun").prepacker {{ b_type = "{b_type}" }}').only
+    return prepackers[b_type]
 
 
 def prepack(b_type, values):
@@ -31,10 +37,8 @@ def prepack(b_type, values):
     else:
         nibbles = values.to(torch.int16) & 15
         rows = (nibbles[:, ::2] | nibbles[:, 1::2] << 4).to(torch.uint8)
-    if b_type not in prepackers:
-        prepackers[b_type] = wgrun.loads(f'return require("wgrun").prepacker {{ b_type = "{b_type}" }}').only
     packed = torch.empty(-(-n // 64), -(-k // 512) * 2 * bits_of(b_type), 128, 4, device="cuda", dtype=torch.uint32)
-    prepackers[b_type](rows, packed)
+    prepacker_of(b_type)(rows, packed)
     return packed
 
 
@@ -57,10 +61,14 @@ class Product:
         self.d = torch.full((m, n), float("nan"), device="cuda", dtype=TYPES[a_type])
 
     def ours(self, **options):
-        gemm = wgrun.gemm(a_type=self.a_type, b_type=self.b_type, group_size=self.group, problem=self.shape, zeros=self.zeros is not None, **options)
-        given = {"b_scales": self.scales}
-        if self.zeros is not None:
-            given["b_zeros"] = self.zeros
+        return self.launches(wgrun.gemm(a_type=self.a_type, b_type=self.b_type, group_size=self.group, problem=self.shape,
+                                        zeros=self.zeros is not None, **options), options)
+
+    def given(self):
+        return {"b_scales": self.scales} | ({} if self.zeros is None else {"b_zeros": self.zeros})
+
+    def launches(self, gemm, options):
+        given = self.given()
         following = [{"next": packed} if options.get("next") else {} for packed in self.packed[1:] + self.packed[:1]]
         return [lambda packed=packed, more=more: gemm(self.a, packed, self.d, **given, **more) for packed, more in zip(self.packed, following)]
 
@@ -71,6 +79,41 @@ class Product:
     def weight_bytes(self):
         m, n, k = self.shape
         return n * k * bits_of(self.b_type) // 8 + self.scales.nbytes * (1 if self.zeros is None else 2)
+
+
+class Fp4Product(Product):
+    """The same, with weights of mxfp4 or nvfp4, which are packed with their scales."""
+
+    def __init__(self, m, n, k, b_type, copies=1):
+        self.shape, self.a_type, self.b_type, self.group, self.zeros = (m, n, k), "bf16", b_type, 32 if b_type == "mxfp4" else 16, None
+        self.a = torch.randn(m, k, device="cuda").to(torch.bfloat16)
+        codes = torch.randint(0, 256, (n, k // 2), device="cuda", dtype=torch.uint8)
+        magnitudes = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6], device="cuda")
+        self.values = torch.cat([magnitudes, -magnitudes])[torch.stack([codes & 15, codes >> 4], 2).flatten(1).long()]
+        if b_type == "mxfp4":
+            stored = torch.randint(117, 123, (n, k // 32), device="cuda", dtype=torch.uint8)
+            self.factors, self.whole = torch.exp2(stored.float() - 127), None
+        else:
+            stored = (torch.rand(n, k // 16, device="cuda") * 400).to(torch.float8_e4m3fn)
+            self.factors, self.whole = stored.float(), torch.tensor([1e-4], device="cuda")
+        words = 544 if b_type == "mxfp4" else 576
+        self.packed = [torch.empty(-(-n // 64), -(-k // 512) * 8, words, device="cuda", dtype=torch.uint32)]
+        prepacker_of(b_type)(codes, self.packed[0], stored)
+        self.packed += [self.packed[0].clone() for _ in range(copies - 1)]
+        self.d = torch.full((m, n), float("nan"), device="cuda", dtype=torch.bfloat16)
+
+    def ours(self, **options):
+        return self.launches(wgrun.gemm(b_type=self.b_type, problem=self.shape, **options), options)
+
+    def given(self):
+        return {} if self.whole is None else {"b_scales": self.whole}
+
+    def stands(self):
+        whole = 1.0 if self.whole is None else self.whole.double()
+        return self.values.double() * self.factors.double().repeat_interleave(self.group, 1) * whole
+
+    def weight_bytes(self):
+        return self.packed[0].nbytes
 
 
 def error_of(got, a, stands):
@@ -99,6 +142,11 @@ def errors():
                 p = Product(19, 712, 1120, a_type, b_type, 32, zeros)
                 check(p)
                 check(p, splits=2, constant="B")
+    for b_type in ("mxfp4", "nvfp4"):
+        for m in (1, 19, 33, 64, 100, 256, 300):
+            check(Fp4Product(m, 712, 1120, b_type))
+            check(Fp4Product(m, 520, 4608, b_type), splits=2, constant="B", next=True)
+        check(Fp4Product(20, 17400, 1152, b_type), stream_k=True)
     for m in (1, 33, 64, 100, 200, 256, 300):
         check(Product(m, 520, 1152, "bf16", "u4", 64 if m % 2 else 128, True))
     for splits in range(1, 9):
@@ -156,6 +204,9 @@ def times(rows=(1, 8, 16, 32, 64, 128, 256), n=8192, k=8192):
             if b_type == "s4":
                 candidates["wg.gemm, s4, weights not constant"] = (p.ours(), p.weight_bytes())
                 candidates["torch._weight_int4pack_mm"] = (of_torch_int4(p), p.weight_bytes())
+        for b_type in ("mxfp4", "nvfp4"):
+            p = Fp4Product(m, n, k, b_type, copies=8)
+            candidates[f"wg.gemm, {b_type}"] = (p.ours(constant="B"), p.weight_bytes())
         compare(f"{m}x{n}x{k}", candidates)
 
 

@@ -17,11 +17,13 @@ local makes = {
 }
 
 -- Options that count as choices wherever they are given, and what the operations of an epilogue take.
-for name, value in pairs { dtype = "f16", scales = {}, schedule = "cooperative", raster = "grouped", buffers = 2, registers = { 40, 232 },
+for name, value in pairs { dtype = "f16", precision = "bf16x6", scales = {}, schedule = "cooperative", raster = "grouped", buffers = 2, registers = { 40, 232 },
   a_type = "f16", group_size = 64, next = true } do makes["given_" .. name] = { [name] = value } end
 makes.a_major, makes.b_major, makes.given_swap_ab, makes.given_cluster = { a_major = "K" }, { b_major = "K" }, { swap_ab = true }, { cluster = 1 }
 makes.given_halves, makes.given_last_splits, makes.constant_a = { halves = false }, { last_splits = 1 }, { constant = "A" }
 makes.b_type, makes.weights_e4m3, makes.zeros = { b_type = "s4" }, { b_type = "e4m3" }, { zeros = true }
+makes.weights_fp4, makes.f16 = { b_type = "mxfp4" }, { a_type = "f16" }
+makes.emulated = { dtype = "f32", precision = "bf16x6" }
 makes.alpha, makes.activation = { epilogue = { alpha = true } }, { epilogue = { activation = "relu" } }
 
 local function refuses(name, others, text)
@@ -75,7 +77,7 @@ refuses("residual", { "beta" }, "`epilogue.residual` excludes `epilogue.beta`: t
 refuses("quantize", { "beta", "residual" }, "these are of D's type, and would need scales, too")
 refuses("b_type", { "given_dtype" }, "`b_type` excludes `dtype`: `a_type` is the type of A")
 refuses("b_type", { "a_major", "b_major" }, "A is K-major, and weights are packed")
-refuses("b_type", { "sparse", "groups", "given_scales" }, "a main loop is of one kind")
+refuses("b_type", { "sparse", "groups", "given_scales", "given_precision" }, "a main loop is of one kind")
 refuses("b_type", { "given_swap_ab" }, "`b_type` excludes `swap_ab`: its kernel always swaps A and B")
 refuses("b_type", { "given_schedule", "given_raster", "given_buffers", "given_registers" }, "its kernel has one tile at a time")
 refuses("b_type", { "given_cluster", "given_halves", "given_last_splits" }, "`splits` and `stream_k` share its tiles")
@@ -83,7 +85,15 @@ refuses("b_type", { "wide_d" }, "`b_type` excludes a D of 8 or 32 bits: D is wri
 refuses("b_type", { "gate", "row_sums" }, "these go along rows of D, which are columns of the tile")
 check.raises("these go along rows of D", wg.gemm, { b_type = "s4", epilogue = { quantize = "1x128" } })
 refuses("b_type", { "constant_a" }, "weights come before the previous launch has ended, and A after it")
+refuses("emulated", { "sparse", "groups", "given_scales" }, "`precision` excludes")
+refuses("emulated", { "a_mn", "b_mn" }, "parts have rows of K")
+refuses("emulated", { "pingpong" }, "`precision` excludes the pingpong schedule: consumers add while others multiply")
+refuses("emulated", { "given_halves" }, "`precision` excludes `halves`: a copy brings all rows of a part")
+refuses("emulated", { "gate" }, "`precision` excludes `epilogue.gate`: no registers are left for a second product")
+refuses("swap_ab", { "emulated" }, "`swap_ab` excludes")
 refuses("zeros", { "weights_e4m3" }, "`zeros` excludes weights of e4m3: floats have no zero points")
+refuses("zeros", { "weights_fp4" }, "`zeros` excludes a `b_type` of fp4: floats have no zero points")
+refuses("weights_fp4", { "f16", "given_group_size" }, "a `b_type` of fp4 excludes")
 for _, name in ipairs { "given_a_type", "given_group_size", "zeros", "given_next" } do
   check.raises("requires `b_type`: it is for weights of another type than A", wg.gemm, makes[name])
 end

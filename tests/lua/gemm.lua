@@ -52,8 +52,8 @@ for _, majors in ipairs { { "K", "MN" }, { "MN", "K" }, { "MN", "MN" } } do
 end
 for dtype in pairs(result) do product(dtype, 72, 136, 160, { dtype = dtype }) end
 
-check.refuses("unknown option `tiles` of wg.gemm: did you mean `tile`? (legal: dtype, d, a_major...", function() wg.gemm { tiles = { 64, 64 } } end)
-check.refuses("wg.gemm: unknown dtype `f32`: did you mean `tf32`? (legal: bf16, f16, tf32, e4m3, e5m2, s8, u8)", function() wg.gemm { dtype = "f32" } end)
+check.refuses("unknown option `tiles` of wg.gemm: did you mean `tile`? (legal: dtype, precision, d, a_major...", function() wg.gemm { tiles = { 64, 64 } } end)
+check.refuses("wg.gemm: unknown dtype `s32`: did you mean `f32`? (legal: bf16, f16, tf32, e4m3, e5m2, s8, u8, f32)", function() wg.gemm { dtype = "s32" } end)
 check.refuses("unknown dtype `bfloat16`: here it is `bf16`", function() wg.gemm { dtype = "bfloat16" } end)
 check.refuses("unknown dtype `bf15`: did you mean `bf16`?", function() wg.gemm { dtype = "bf15" } end)
 check.refuses("wg.gemm: unknown schedule `fast` (legal: cooperative, pingpong)", function() wg.gemm { schedule = "fast" } end)

@@ -114,12 +114,20 @@ local function weights(name, opts, M, N, K, ctas)
   if own then A = wg.full("bf16", { M, K }, 1) end
   local W = wg.randint { shape = { N, K }, dtype = "s8", lo = own and 0 or -20, hi = 20, seed = 2 }
   local scales, D = wg.full("bf16", { K // 128, N }, 0.125), own and wg.full("s32", { M }, 1 << 30) or wg.full("bf16", { M, N }, 99)
-  local launch = loop:launch(kernel, A, wg.prepack(W, "s8"), { b_scales = scales })
+  local B, packed = W:convert "f32" * 0.125, nil
+  if opts.b_type == "mxfp4" then -- -1 and 3 in turn, with another scale for each row
+    local powers, values = wg.zeros("u8", { N, K // 32 }), {}
+    for i = 0, N * K - 1 do
+      powers[{ i // K, i % K // 32 }] = 122 + i // K % 5
+      values[i + 1] = (i % 2 == 0 and -1 or 3) * 2.0 ^ (i // K % 5 - 5)
+    end
+    B, packed, scales = wg.tensor("f32", { N, K }, values), wg.prepack(wg.full("u8", { N, K // 2 }, 0x5A), "mxfp4", powers), nil
+  end
+  local launch = loop:launch(kernel, A, packed or wg.prepack(W, "s8"), { b_scales = scales })
   check.equal(launch.flops, 2.0 * M * N * K)
   launch.args[#launch.args + 1], launch.backend, launch.flops = D, "sim", nil
   launch.grid = ctas and { ctas } or launch.grid
   kernel:run(launch)
-  local B = W:convert "f32" * 0.125
   if own then
     local smallest = math.huge
     for j = 0, N - 1 do smallest = math.min(smallest, multiplying.dot(A, B, K, 0, j)) end
@@ -134,6 +142,7 @@ end
 weights("weights of 8 bits", { b_type = "s8", tile = { 64, 16 } }, 20, 136, 512)
 weights("two blocks of rows, slices of K in a cluster", { b_type = "s8", tile = { 128, 32, 128 }, splits = 3 }, 40, 200, 640)
 weights("equal shares of K", { b_type = "s8", tile = { 128, 16, 128 }, stream_k = true }, 20, 200, 640, 3)
+weights("weights of 4-bit floats", { b_type = "mxfp4", tile = { 64, 16 } }, 20, 192, 512)
 weights("an epilogue of one's own", { b_type = "s8", tile = { 64, 16, 128 }, own = true }, 20, 136, 384)
 check.refuses("wg.mainloop.mixed_input: tile[2] is 20, must be a multiple of 8 with b_type: the rows of A", function() wg.mainloop.mixed_input { b_type = "s8", tile = { 64, 20 } } end)
 check.refuses("wg.mainloop.mixed_input: tile[1] is 96, must be 64 or 128 with b_type: the rows of B", function() wg.mainloop.mixed_input { b_type = "s8", tile = { 96, 16 } } end)

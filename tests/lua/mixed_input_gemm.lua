@@ -148,7 +148,7 @@ local function refuses(message, opts)
   opts.b_type = opts.b_type or "s4"
   check.refuses(message, function() wg.gemm(opts) end)
 end
-refuses("wg.gemm: unknown b_type `s3`: did you mean `s4`? (legal: s4, u4, s8, u8, e4m3)", { b_type = "s3" })
+refuses("wg.gemm: unknown b_type `s3`: did you mean `s4`? (legal: s4, u4, s8, u8, e4m3, mxfp4, nvfp4)", { b_type = "s3" })
 refuses("wg.gemm: unknown a_type `e4m3` (legal: bf16, f16)", { a_type = "e4m3" })
 refuses("wg.gemm: `b_type` excludes a D of 8 or 32 bits: D is written transposed by stmatrix, which moves 16 bits", { d = "f32" })
 refuses("wg.gemm: `b_type` excludes `dtype`: `a_type` is the type of A", { dtype = "bf16" })
@@ -168,7 +168,7 @@ refuses("wg.gemm: two stages take 74240 bytes, and 33792 bytes of shared memory 
 check.refuses("wg.gemm: `next` requires `b_type`: it is for weights of another type than A", function() wg.gemm { next = true } end)
 check.refuses("wg.gemm: next must be true or false, not \"B\"", function() wg.gemm { b_type = "s4", next = "B" } end)
 check.refuses("wg.gemm: `zeros` requires `b_type`: it is for weights of another type than A", function() wg.gemm { zeros = true } end)
-check.refuses("wg.prepacker: unknown b_type `f32` (legal: s4, u4, s8, u8, e4m3)", function() wg.prepack(wg.zeros("f32", { 8, 8 })) end)
+check.refuses("wg.prepacker: unknown b_type `f32` (legal: s4, u4, s8, u8, e4m3, mxfp4, nvfp4)", function() wg.prepack(wg.zeros("f32", { 8, 8 })) end)
 check.refuses("prepacker: K is 7, must be even", function() wg.prepack(wg.zeros("s8", { 8, 7 })) end)
 check.refuses("wg.prepack: W must be a matrix", function() wg.prepack(wg.zeros("s8", { 8 })) end)
 

@@ -149,6 +149,9 @@ local of_weights = { b_type = "u4", zeros = true, problem = { 16, 64, 1024 }, ep
 local best, tried = wg.tune { gemm = of_weights, backend = "sim", rounds = 1, cache = false }
 check.equal(wg.gemm(best).plan.b_type, "u4")
 assert(#tried.skipped < 12, "most candidates fit")
+local fp4 = wg.tune { gemm = { b_type = "nvfp4", problem = { 5, 64, 256 } }, backend = "sim", rounds = 1, cache = false }
+check.equal(wg.gemm(fp4).plan.b_type, "nvfp4")
+candidates_of { dtype = "f32", precision = "3xtf32", problem = { 100, 64, 64 } } -- of parts
 
 check.refuses("wg.tune: either `gemm` (options of wg.gemm) or `build` (a function) must be given", function() wg.tune {} end)
 check.refuses("wg.tune: `gemm` needs a `problem` = { M, N, K }", function() wg.tune { gemm = {} } end)

@@ -86,11 +86,12 @@ gemm("sparse, cluster, halves", 1100, 64, 512, { tile = { 256, 64 }, stages = 2,
 -- Weights of 4 or 8 bits: halves of a block of K in one CTA and in two, sums that are scaled, and weights that are; few rows of A, which have
 -- boxes of their own.
 local function mixed(name, rows, N, K, opts, ctas)
-  local bits = opts.b_type:sub(2) == "4" and 4 or 8
+  local nvfp4 = opts.b_type == "nvfp4"
+  local bits = (nvfp4 or opts.b_type:sub(2) == "4") and 4 or 8
   local W = wg.randint { shape = { N, K * bits // 8 }, dtype = bits == 4 and "u8" or opts.b_type, lo = bits == 4 and 0 or -90, hi = bits == 4 and 255 or 90, seed = 1 }
-  local B = wg.prepack(W, opts.b_type)
+  local B = wg.prepack(W, opts.b_type, nvfp4 and wg.randn { shape = { N, K // 16 }, dtype = "e4m3", seed = 6 } or nil)
   local function of_groups(lo, hi, seed) return wg.randint { shape = { K // (opts.group_size or 128), N }, dtype = "bf16", lo = lo, hi = hi, seed = seed } end
-  local values = { b_scales = of_groups(1, 9, 3), b_zeros = opts.zeros and of_groups(0, 15, 4) or nil }
+  local values = { b_scales = nvfp4 and wg.full("f32", { 1 }, 0.5) or of_groups(1, 9, 3), b_zeros = opts.zeros and of_groups(0, 15, 4) or nil }
   values.next, values.grid = opts.next and B or nil, ctas and { ctas } or nil
   local launches = {}
   for i, M in ipairs(type(rows) == "table" and rows or { rows }) do
@@ -114,6 +115,22 @@ mixed("mixed, parts of K", 24, 128, 2048, { b_type = "u4", zeros = true, tile = 
 mixed("mixed, stream-K", 12, 192, 1536, { b_type = "s4", tile = { 64, 16, 512 }, stages = 2, stream_k = true, constant = "B" }, 2)
 mixed("mixed, stream-K, two blocks", 12, 256, 896, { b_type = "s8", tile = { 128, 16, 128 }, stages = 2, stream_k = true }, 3)
 mixed("mixed, many rows", 96, 128, 640, { b_type = "s8", group_size = 32, tile = { 128, 96, 128 }, stages = 2, splits = 1, epilogue = { beta = true } })
+
+mixed("mixed, nvfp4", { 5, 24 }, 128, 2560, { b_type = "nvfp4", tile = { 64, 16, 512 }, stages = 2, splits = 1 })
+
+-- f32 by parts, of which a stage has all.
+local function emulated(name, M, N, K, opts, ctas)
+  opts.dtype = "f32"
+  local A, B = wg.randn { shape = { M, K }, dtype = "f32", seed = 1 }, wg.randn { shape = { N, K }, dtype = "f32", seed = 2 }
+  A, B = wg.split(A, opts.precision), wg.split(B, opts.precision)
+  local bias = opts.epilogue and wg.randn { shape = { N }, dtype = "f32", seed = 4 } or nil
+  cases[#cases + 1] = { name = name, body = function()
+    wg.gemm(opts):run(A, B, wg.zeros("f32", { M, N }), { grid = { ctas or opts.cluster or 1 }, bias = bias })
+  end }
+end
+emulated("emulated", 300, 128, 160, { precision = "bf16x6", tile = { 256, 64 }, stages = 2, epilogue = { bias = "column" } })
+emulated("emulated, cluster", 300, 128, 96, { precision = "bf16x6", tile = { 128, 64 }, stages = 2, cluster = 2 })
+emulated("emulated, parts of K in a cluster", 300, 192, 320, { precision = "3xtf32", tile = { 128, 64 }, stages = 2, splits = 2 }, 2)
 
 -- One block of keys, so that dQ has the same sums in every order of the threads.
 local function attention_backward(name, queries, keys, opts)

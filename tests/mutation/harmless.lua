@@ -265,6 +265,7 @@ local rows = {
     .. "the panels of D, and the residual is read from a stage of the ring." },
   { case = "^C in the ring$", kind = "swapped", text = "function e.sync()", what = "after ld_shared_v2_f32", why = "The first of two in the second "
     .. "round: the bias was waited for in the first." },
+  { case = "^emulated$", kind = "swapped", text = "function e.sync()", what = "after ld_shared_v2_f32", why = "As above: the barrier is about the panels." },
   { case = "sums of rows$", kind = "swapped", name = "st_global_f32", what = "after fence_proxy_async", why = "The fence is about the panels, and "
     .. "the barrier that the sums need follows." },
   { case = "^quantised gate$", kind = "swapped", name = "mbarrier_arrive", what = "after st_global_f32", why = "The stage is given back later." },

@@ -77,6 +77,17 @@ class Products(Case):
         self.gradients(wt.matmul, torch.matmul, [random(2, 24, 64, grad=True), random(2, 64, 32, grad=True)])
         self.gradients(wt.matmul, torch.matmul, [random(2, 24, 64, grad=True), random(64, 32, grad=True)])
 
+    def test_float32(self):
+        """Products by parts in bfloat16: of three as exact as those of float32, of two to 16 bits."""
+        for a, b in (((40, 64), (64, 48)), ((5, 33), (33, 7)), ((2, 24, 64), (2, 64, 32)), ((64,), (64, 48)), ((0, 64), (64, 8))):
+            x, y = (random(*shape, dtype=torch.float32) for shape in (a, b))
+            self.near(wt.matmul(x, y), double(x) @ double(y), 3e-7)
+            torch.set_float32_matmul_precision("high")
+            self.near(wt.matmul(x, y), double(x) @ double(y), 2e-5)
+            torch.set_float32_matmul_precision("highest")
+        x, w, b = (random(*shape, dtype=torch.float32, grad=True) for shape in ((40, 64), (32, 64), (32,)))
+        self.gradients(wt.linear, torch.nn.functional.linear, [x, w, b], 1e-6)
+
     def test_any_place(self):
         x, w = random(4 * 8 + 1)[1:].view(4, 8), random(16 * 8 + 3)[3:].view(16, 8)  # not at multiples of 16 bytes
         self.near(wt.linear(x, w), x.double() @ w.double().T)
@@ -113,6 +124,35 @@ class Products(Case):
                 b.double() * of_b.t().double().repeat_interleave(128, 0).repeat_interleave(128, 1)).T
             self.near(wt.scaled_mm(left, b.t(), of_a, of_b), want)
 
+    def test_fp4(self):
+        magnitudes = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6], dtype=torch.float64, device=DEVICE)
+        codes = torch.cat([magnitudes, -magnitudes])
+        for n, k, shape in ((72, 96, (3, 5)), (128, 544, (2,)), (8, 32, (0,))):
+            x = random(*shape, k)
+            w = torch.randint(0, 256, (n, k // 2), device=DEVICE, dtype=torch.uint8)
+            values = codes[torch.stack([w & 15, w >> 4], 2).flatten(1).long()]
+            powers = torch.randint(120, 130, (n, k // 32), device=DEVICE, dtype=torch.uint8)
+            want = x.double() @ (values * torch.exp2(powers.double() - 127).repeat_interleave(32, 1)).T
+            for scale in (powers, powers.view(torch.float8_e8m0fnu)):
+                self.near(wt.weight_fp4pack_mm(x, wt.convert_weight_to_fp4pack(w, scale), out_features=n), want)
+            scale, whole = (torch.rand(n, k // 16, device=DEVICE) * 400).to(torch.float8_e4m3fn), torch.tensor(0.01, device=DEVICE)
+            want = x.double() @ (values * scale.double().repeat_interleave(16, 1)).T * whole.double()
+            self.near(wt.weight_fp4pack_mm(x, wt.convert_weight_to_fp4pack(w, scale), whole, n), want)
+        packed = wt.convert_weight_to_fp4pack(w, powers)
+        self.assertEqual(wt.weight_fp4pack_mm(random(1, k), packed).shape, (1, 64))
+        meta = wt.convert_weight_to_fp4pack(w.to("meta"), powers.to("meta"))
+        self.assertEqual((meta.shape, meta.dtype), (packed.shape, packed.dtype))
+        self.assertEqual(wt.weight_fp4pack_mm(random(3, 2, k).to("meta"), meta, None, n).shape, (3, 2, n))
+        for call, text in ((lambda: wt.convert_weight_to_fp4pack(w, powers[:, :0]), "one for each 32"),
+                           (lambda: wt.convert_weight_to_fp4pack(w.float(), powers), "uint8"),
+                           (lambda: wt.weight_fp4pack_mm(random(1, 544), packed), "same K"),
+                           (lambda: wt.weight_fp4pack_mm(x.half(), packed), "bfloat16"),
+                           (lambda: wt.weight_fp4pack_mm(x, packed, whole), "of nvfp4"),
+                           (lambda: wt.weight_fp4pack_mm(x, packed, None, 72), "out_features 72"),
+                           (lambda: wt.weight_fp4pack_mm(x, packed, whole.double()), "one float32")):
+            with self.assertRaisesRegex(ValueError, text):
+                call()
+
     def test_grouped_mm(self):
         groups, n, k = 3, 64, 64
         a, b = random(70, k, grad=True), random(groups, n, k, grad=True)
@@ -128,7 +168,7 @@ class Products(Case):
 
     def test_refused(self):
         x, w = random(4, 64), random(8, 64)
-        for call, text in ((lambda: wt.linear(x, random(8, 32)), "do not fit"), (lambda: wt.linear(x.float(), w.float()), "float32"),
+        for call, text in ((lambda: wt.linear(x, random(8, 32)), "do not fit"), (lambda: wt.linear(x.double(), w.double()), "float32"),
                            (lambda: wt.linear(x, w.half()), "one dtype"), (lambda: wt.linear(x, w, random(7)), "8 values"),
                            (lambda: wt.matmul(x, w), "do not fit"), (lambda: wt.grouped_mm(x, random(2, 64, 8)), "offs"),
                            (lambda: wt.scaled_mm(x, w.t(), x, x), "float8")):
@@ -239,6 +279,8 @@ class Attention(Case):
         ends = torch.tensor([8, 16], dtype=torch.int32, device=DEVICE)
         options, factor = (0.125, True, 0, 0.0), torch.ones(1, device=DEVICE)
         fp8 = random(16, 64).to(torch.float8_e4m3fn)
+        nibbles = torch.zeros(16, 64, dtype=torch.uint8, device=DEVICE)
+        fp4 = wt.convert_weight_to_fp4pack(nibbles[:, :32], nibbles[:, :2])
         o, lse = ops.attention(q, q, q, *options, "bshd", "", None, True)
         packed, rows, decays = q[0], random(1, 32, 576), torch.zeros(1, 8, 2, device=DEVICE)
         o_packed, lse_packed = ops.attention_packed(packed, packed, packed, ends * 2, ends * 2, 32, 32, *options, True)
@@ -247,6 +289,8 @@ class Attention(Case):
         calls = {
             "mm": (lambda x: ops.mm(x, b, None), a), "bmm": (lambda x: ops.bmm(x[None], b[None]), a),
             "scaled_mm": (lambda x: ops.scaled_mm(fp8, fp8.t(), x, factor, None, torch.float32), factor),
+            "convert_weight_to_fp4pack": (lambda x: ops.convert_weight_to_fp4pack(nibbles, x), fp8[:, :8]),
+            "weight_fp4pack_mm": (lambda x: ops.weight_fp4pack_mm(x, fp4, None, 16), a),
             "grouped_mm": (lambda x: ops.grouped_mm(x, weights, ends), a),
             "grouped_mm_along_k": (lambda x: ops.grouped_mm_along_k(x.t(), a, ends), a),
             "attention": (lambda x: ops.attention(x, q, q, *options, "bshd", "", None, False)[0], q),
@@ -319,7 +363,8 @@ class Attention(Case):
         a, b = (torch.randn(16, 64, device=DEVICE) for _ in range(2))
         q = torch.randn(1, 2, 32, 64, device=DEVICE)
         with self.assertRaisesRegex(ValueError, "float32"):
-            wt.linear(a, b)
+            wt.attention(q, q, q)
+        self.assertEqual(wt.linear(a, b).dtype, torch.float32)
         weight = b.clone().requires_grad_()
         with torch.autocast(DEVICE, dtype=torch.bfloat16):
             for got, want in ((wt.linear(a, b, a[:, 0]), torch.nn.functional.linear(a, b, a[:, 0])), (wt.matmul(a, b.mT), a @ b.mT),
@@ -328,8 +373,8 @@ class Attention(Case):
                 self.near(got, want.double())
             wt.linear(a, weight).sum().backward()
         self.assertEqual(weight.grad.dtype, torch.float32)
-        with torch.autocast(DEVICE, dtype=torch.bfloat16, enabled=False), self.assertRaisesRegex(ValueError, "float32"):
-            wt.linear(a, b)
+        with torch.autocast(DEVICE, dtype=torch.bfloat16, enabled=False):
+            self.assertEqual(wt.linear(a, b).dtype, torch.float32)
 
     def test_other_tensors_go_by_the_dispatcher(self):
         a, b = (torch.randn(16, 64, device=DEVICE, dtype=torch.bfloat16) for _ in range(2))
@@ -341,6 +386,8 @@ class Attention(Case):
         """What torch.jit.trace records of one call runs with other sizes, and PyTorch has nothing to warn of."""
         fp8 = lambda *shape: random(*shape).to(torch.float8_e4m3fn)
         of = lambda *ends: torch.tensor(ends, dtype=torch.int32, device=DEVICE)
+        byte = lambda *shape: torch.randint(120, 130, shape, dtype=torch.uint8, device=DEVICE)
+        fp4 = lambda n: wt.convert_weight_to_fp4pack(byte(n, 256), byte(n, 16))
         factor, slopes = torch.ones(1, device=DEVICE), torch.ones(2, device=DEVICE)
         seen = lambda *shape: torch.rand(*shape, device=DEVICE) > 0.3
         heads = lambda *shapes: [random(1, 2, length, 64) for length in shapes]
@@ -351,6 +398,9 @@ class Attention(Case):
                 (wt.matmul, (random(2, 1, 16, 64), random(3, 64, 8)), (random(3, 1, 8, 64), random(2, 64, 16))),
                 (lambda a, b, x, y: wt.scaled_mm(a, b.t(), x, y), (fp8(16, 64), fp8(16, 64), factor, factor),
                  (fp8(32, 128), fp8(32, 128), factor, factor)),
+                (wt.weight_fp4pack_mm, (random(16, 512), fp4(64)), (random(8, 512), fp4(128))),
+                (wt.matmul, (random(16, 64, dtype=torch.float32), random(64, 8, dtype=torch.float32)),
+                 (random(8, 32, dtype=torch.float32), random(32, 16, dtype=torch.float32))),
                 (lambda a, b, ends: wt.grouped_mm(a, b, offs=ends), (random(32, 64), random(2, 64, 16), of(16, 32)),
                  (random(48, 64), random(3, 64, 16), of(16, 32, 48))),
                 (wt.grouped_mm, (random(2, 24, 64), random(2, 64, 32)), (random(3, 8, 64), random(3, 64, 16))),
@@ -474,6 +524,8 @@ class Operators(Case):
         self.check(torch.ops.wgrun.bmm.default, random(2, 16, 64, grad=True), random(2, 32, 64, grad=True))
         ends = torch.tensor([8, 16], dtype=torch.int32, device=DEVICE)
         self.check(torch.ops.wgrun.grouped_mm.default, random(16, 64, grad=True), random(2, 64, 32, grad=True), ends)
+        self.check(torch.ops.wgrun.weight_fp4pack_mm.default, random(16, 64), wt.convert_weight_to_fp4pack(
+            torch.zeros(16, 32, dtype=torch.uint8, device=DEVICE), torch.zeros(16, 2, dtype=torch.uint8, device=DEVICE)), None, 16)
         q, k, v = (random(1, 64, 2, 64, grad=True) for _ in range(3))
         self.check(torch.ops.wgrun.attention.default, q, k, v, 0.125, True, 0, 0.0, "bshd", "", None, True)
         starts = torch.tensor([0, 24, 64], dtype=torch.int32, device=DEVICE)

@@ -18,11 +18,17 @@ try(wg.gemm, { dtype = "bf16", tile = { 128, 128, 64 }, splits = 4, name = "spli
 try(wg.gemm, { dtype = "bf16", tile = { 128, 128, 64 }, stream_k = true, name = "stream_k" })
 try(wg.gemm, { dtype = "bf16", tile = { 128, 128, 64 }, epilogue = { alpha = true, beta = true, activation = "gelu" },
   name = "gelu" })
-for _, b in ipairs { "s4", "u4", "s8", "u8", "e4m3" } do
+for _, b in ipairs { "s4", "u4", "s8", "u8", "e4m3", "mxfp4", "nvfp4" } do
   for _, n in ipairs { 16, 64, 128 } do
     try(wg.gemm, { a_type = "bf16", b_type = b, tile = { 128, n, 64 }, name = "mixed_" .. b .. "_" .. n })
   end
   try(wg.gemm, { a_type = "bf16", b_type = b, name = "mixed_" .. b })
+end
+for _, precision in ipairs { "bf16x9", "bf16x6", "bf16x3", "3xtf32" } do
+  for _, n in ipairs { 64, 128, 192 } do
+    try(wg.gemm, { dtype = "f32", precision = precision, tile = { n == 128 and 256 or 128, n }, name = precision:gsub("^3x", "x3_") .. n })
+  end
+  wg.splitter { precision = precision }
 end
 for _, dim in ipairs { 64, 96, 128, 192, 256 } do
   for _, causal in ipairs { false, true } do

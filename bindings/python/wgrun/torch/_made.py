@@ -170,14 +170,14 @@ def autocast(*tensors: Optional[torch.Tensor]) -> tuple[Any, ...]:
                  for tensor in tensors)
 
 
-def dtype_of(what: str, *tensors: torch.Tensor) -> str:
-    """The dtype that all of these have, which is one of 16 bits."""
+def dtype_of(what: str, *tensors: torch.Tensor, f32: bool = False) -> str:
+    """The dtype that all of these have, which is one of 16 bits, or with `f32` float32."""
     dtype = tensors[0].dtype
     for tensor in tensors:
         if tensor.dtype != dtype:
             wrong(what, f"tensors of {dtype} and {tensor.dtype}: all must have one dtype")
-    if dtype not in (torch.bfloat16, torch.float16):
-        wrong(what, f"tensors of {dtype}: bfloat16 or float16")
+    if dtype not in (torch.bfloat16, torch.float16) and not (f32 and dtype == torch.float32):
+        wrong(what, f"tensors of {dtype}: bfloat16{', float16 or float32' if f32 else ' or float16'}")
     return DTYPES[dtype]
 
 

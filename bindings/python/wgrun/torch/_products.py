@@ -32,6 +32,27 @@ def _padded(matrix: Tensor, rows: int, columns: int) -> Tensor:
     return torch.nn.functional.pad(matrix, more) if any(more) else matrix
 
 
+# The option `precision` for what torch.get_float32_matmul_precision says.
+_PRECISIONS = {"highest": "bf16x6", "high": "bf16x3", "medium": "bf16x3"}
+
+
+def _parts(matrix: Tensor, precision: str) -> Tensor:
+    """Its parts in bfloat16, one below the other."""
+    parts = matrix.new_empty(((2 if precision == "bf16x3" else 3) * matrix.shape[0], -(-matrix.shape[1] // 8) * 8),
+                             dtype=torch.bfloat16)
+    launcher("splitter", ("precision", precision))(ready(matrix), parts)
+    return parts
+
+
+def _operands(a: Tensor, b: Tensor) -> tuple[tuple[tuple[str, str], ...], Tensor, Tensor]:
+    """Options of wg.gemm for the operands, and these as its kernel takes them."""
+    if a.dtype == torch.float32:
+        precision = _PRECISIONS[torch.get_float32_matmul_precision()]
+        return (("dtype", "f32"), ("precision", precision)), _parts(a, precision), _parts(b, precision)
+    (left, a_major), (right, b_major) = _operand(a), _operand(b)
+    return (("dtype", DTYPES[a.dtype]), ("a_major", a_major), ("b_major", b_major)), left, right
+
+
 def _product(a: Tensor, b: Tensor, bias: Optional[Tensor]) -> Tensor:
     """a @ b.T + bias: a is M x K, b is N x K."""
     (m, k), n = a.shape, b.shape[0]
@@ -44,8 +65,8 @@ def _product(a: Tensor, b: Tensor, bias: Optional[Tensor]) -> Tensor:
     if n % unit or k % unit:
         more = None if bias is None else torch.nn.functional.pad(bias, (0, -n % unit))
         return _product(_padded(a, 1, unit), _padded(b, unit, unit), more)[:, :n].contiguous()
-    (left, a_major), (right, b_major) = _operand(a.detach()), _operand(b.detach())
-    options = (("dtype", DTYPES[a.dtype]), ("a_major", a_major), ("b_major", b_major), ("problem", (bucket(m), n, k)))
+    of_operands, left, right = _operands(a.detach(), b.detach())
+    options = (*of_operands, ("problem", (bucket(m), n, k)))
     if bias is None:
         launcher("gemm", *options)(left, right, d)
     else:
@@ -103,7 +124,7 @@ def _flat(tensor: Tensor) -> Tensor:
 
 @untraced
 def _check_linear(input: Tensor, weight: Tensor, bias: Optional[Tensor]) -> None:
-    dtype_of("linear", input, weight)
+    dtype_of("linear", input, weight, f32=True)
     if weight.dim() != 2 or input.dim() < 1 or input.shape[-1] != weight.shape[1]:
         wrong("linear", f"input {tuple(input.shape)} and weight {tuple(weight.shape)} do not fit: (..., K) and (N, K)")
     if bias is not None and bias.shape != (weight.shape[0],):
@@ -111,7 +132,7 @@ def _check_linear(input: Tensor, weight: Tensor, bias: Optional[Tensor]) -> None
 
 
 def linear(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
-    """torch.nn.functional.linear: input @ weight.T + bias. bfloat16 or float16; sums are f32."""
+    """torch.nn.functional.linear: input @ weight.T + bias. bfloat16, float16 or float32, as matmul; sums are f32."""
     input, weight, bias = autocast(input, weight, bias)
     _check_linear(input, weight, bias)
     out = _mm(_flat(input), weight, bias)
@@ -127,8 +148,9 @@ def _batched(a: Tensor, b: Tensor) -> Tensor:
         return d
     if k == 0:
         return d.zero_()
-    if groups == 1:
-        d[0] = _product(a[0], b[0], None)
+    if groups == 1 or a.dtype == torch.float32:
+        for group in range(groups):
+            d[group] = _product(a[group], b[group], None)
         return d
     unit = _unit(a)
     if n % unit or k % unit:
@@ -165,7 +187,7 @@ _bmm.register_autograd(_bmm_gradients, setup_context=_bmm_context)
 
 @untraced
 def _check_matmul(input: Tensor, other: Tensor) -> None:
-    dtype_of("matmul", input, other)
+    dtype_of("matmul", input, other, f32=True)
     if input.dim() == 0 or other.dim() == 0:
         wrong("matmul", "both tensors need at least one dimension")
     if input.shape[-1] != other.shape[max(-2, -other.dim())]:
@@ -173,7 +195,9 @@ def _check_matmul(input: Tensor, other: Tensor) -> None:
 
 
 def matmul(input: Tensor, other: Tensor) -> Tensor:
-    """torch.matmul: vectors, matrices, and batches of them that broadcast. bfloat16 or float16; sums are f32."""
+    """torch.matmul: vectors, matrices, and batches of them that broadcast. bfloat16, float16 or float32; sums are f32.
+    float32 numbers are multiplied as sums of bfloat16 ones: of three with an error like that of float32 products, unless
+    torch.set_float32_matmul_precision allows "high" or "medium", which is two."""
     input, other = autocast(input, other)
     _check_matmul(input, other)
     row, column = input.dim() == 1, other.dim() == 1
