@@ -6,7 +6,8 @@
 --   bf16   s000 000e em00 0000   weight * 2^-126, also where both are subnormal
 --
 -- and one multiplication by the scale times a power of two makes an operand of it. Nothing is rounded: a weight has two
--- significant bits, a scale at most four. What is left of the power of two is a factor of the sums.
+-- significant bits, a scale at most four. What is left of the power of two is a factor of the sums; with it the scales
+-- of mxfp4 from 2^-100 to 2^33 give operands that a bf16 can be.
 --
 -- The order of bits. Of a word, and of the word of the next step, three pairs of weights each come by a rotation and a
 -- mask, and the fourth ones from one word that a lop3 makes of what these leave. That is all of the 64 bits:
@@ -22,8 +23,8 @@ local function four_times(byte) return twice(byte << 8 | byte) end
 
 local and_or, select_bits = 0xEA, 0xE4 -- lop3: a & b | c, c and a or b
 
---- The bits of a pair of weights as two bf16.
-module.bits = twice(0x81C0)
+-- The bits of a pair of weights as two bf16.
+local pair_bits = twice(0x81C0)
 
 -- The bits of pairs 3 that lie in the even step's word.
 local of_even = twice(0x0C18)
@@ -50,7 +51,7 @@ end
 -- The pairs of two steps, of their words.
 local function pairs_of_steps(k, even, odd)
   local out = {}
-  local function take(i, word, by) out[i] = k["and"](k, rotated(k, word, by), module.bits) end
+  local function take(i, word, by) out[i] = k["and"](k, rotated(k, word, by), pair_bits) end
   local last = k:lop3_b32(even, k:shl_b32(odd, 2), of_even, select_bits)
   for step = 0, 1 do
     for i = 0, 2 do take(4 * step + i, step == 0 and even or odd, turns[i]) end
