@@ -748,6 +748,7 @@ class StateSpaceDuality(Case):
                     self.near(one.grad, other.grad, 0.02)
 
     def test_gradients(self):
+        torch.manual_seed(0)  # some sums over all tokens are small beside their terms, which are rounded
         batches = [(0, slice(0, 70)), (1, slice(0, 70))]
         for headdim, dstate, dtype, d_shape in ((64, 128, torch.float32, (2,)), (128, 64, torch.bfloat16, (2, 128))):
             x, dt, a, b, c = self.tensors(2, 70, 2, 1, headdim, dstate)
