@@ -121,7 +121,7 @@ end
 -- (mixed_input/time.lua). The weights are wgmma's A: a tile has 64 or 128 rows of them, which are columns of D, and n
 -- rows of A.
 local function choose(p, opts, M, N, K)
-  local tile, best, least, last = opts.tile or {}, nil, math.huge, nil
+  local tile, best, least, single, last = opts.tile or {}, nil, math.huge, nil, nil
   for _, n in ipairs(widths_of(p.what, tile[2], M)) do
     for _, m in ipairs(rows_of(p.what, tile[1])) do
       local block_k = block_of(p.what, tile[3], m, n)
@@ -129,9 +129,9 @@ local function choose(p, opts, M, N, K)
         local candidate = complete(
           setmetatable({ n = n, m = m, block_k = block_k, splits = splits, stream_k = stream_k }, { __index = p }))
         last = candidate
-        if candidate.room < 2 * candidate.stage_bytes or ceil_div(K, block_k) < (opts.splits and 1 or 2) * splits then
-          return
-        end
+        if candidate.room < 2 * candidate.stage_bytes then return end
+        if splits == 1 then single = candidate end
+        if ceil_div(K, block_k) < (opts.splits and 1 or 2) * splits then return end
         local time = mixed_input_time.microseconds(candidate, M, N, K)
         if time < least then best, least = candidate, time end
       end
@@ -141,7 +141,7 @@ local function choose(p, opts, M, N, K)
       if opts.stream_k ~= false and (opts.stream_k or not opts.splits) then try(1, true) end
     end
   end
-  best = best or last
+  best = best or single or last -- single: K has one block
   for key, value in pairs(best) do p[key] = value end
   if p.room < 2 * p.stage_bytes then
     fail((

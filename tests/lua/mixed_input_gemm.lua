@@ -103,6 +103,7 @@ end
 product("a kernel for 5 rows, 3 rows", 3, 136, 512, { b_type = "s4", problem = { 5, 136, 512 } })
 product("a kernel for 5 rows, 8 rows", 8, 136, 512, { b_type = "s4", problem = { 5, 136, 512 } })
 product("a kernel for 5 rows, 11 rows", 11, 136, 512, { b_type = "s4", problem = { 5, 136, 512 } })
+product("one block of K", 8, 64, 128, { b_type = "s4", stream_k = false })
 product("8 rows, weights of the next product", 8, 136, 1024, { b_type = "s4", constant = "B", next = true })
 product("8 rows, C", 7, 136, 512, { b_type = "s4", epilogue = { beta = true } },
   { C = wg.ones("bf16", { 7, 136 }), beta = 3.0, of = function(x) return x + 3 end })
