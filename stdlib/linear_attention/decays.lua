@@ -20,7 +20,7 @@ local function by_head(g)
     local whole = k:neg(k:ld_shared_f32(stage_at(stage), { offset = offsets.decay + 4 * (p.chunk - 1) }))
     return function(r, v, u) return k:fma(decay(r), u, v) end, function() return whole end
   end
-  function out.second(stage) return not p.summary and of_tokens("scaled", stage), of_tokens("rest", stage) end
+  function out.second(stage) return p.with_o and of_tokens("scaled", stage), of_tokens("rest", stage) end
   return out
 end
 

@@ -62,7 +62,7 @@ local delta_rule = classes.new "delta_rule"
 ---   local delta = wg.delta_rule { heads = 32, qk_heads = 16, final_state = true }
 ---   delta:run(Q, K, V, O, { g = g, beta = beta, final_state = S })
 function wg.delta_rule(opts)
-  local p = plan.make(opts == nil and {} or opts)
+  local p = plan.make("wg.delta_rule", arguments.options("wg.delta_rule", opts == nil and {} or opts))
   local lists = { main = kernel_parameters.make(p) }
   local made = { plan = p, parameters = lists, kernel = kernel.make(p, lists.main), workspaces = {}, sizes = 0 }
   if p.by_channel then

@@ -23,7 +23,7 @@ end
 local function products(g, keys, queries)
   local k, p = g.k, g.p
   local kk = descriptors.view(k, g.buffers.k, p.k)
-  local operands = { { keys, kk }, not p.summary and { queries, descriptors.view(k, g.buffers.q, p.k) } or nil }
+  local operands = { { keys, kk }, p.with_p and { queries, descriptors.view(k, g.buffers.q, p.k) } or nil }
   return function(stage)
     local of_k = kk(stage)
     k:wgmma_fence()
@@ -53,7 +53,7 @@ local function triangles(g, me, keys, queries, words_of_p)
     local rows, columns = stage_of_gates + (first_row << 2), stage_of_gates + (pair << 2)
     local sums, betas, of_columns = {}, {}, k:regs("f32", p.chunk // 4)
     for half = 0, 1 do
-      sums[half] = k:ld_shared_f32(rows, { offset = me.offsets.sum + 32 * half })
+      sums[half] = k:ld_shared_f32(rows, { offset = (me.offsets.ended or me.offsets.sum) + 32 * half })
       betas[half] = k:neg(k:ld_shared_f32(rows, { offset = me.offsets.beta + 32 * half }))
     end
     for eight = 0, p.chunk // 8 - 1 do
@@ -64,12 +64,12 @@ local function triangles(g, me, keys, queries, words_of_p)
       local half = r // 2 % 2
       local decay = k:ex2_approx_ftz(sums[half] - of_columns[r // 4 * 2 + r % 2])
       n[r] = elements.nearest_tf32(k, betas[half] * (decay * keys[r]))
-      if not p.summary then
+      if p.with_p then
         local product = decay * g.sizes.scale * queries[r]
         k:mov(queries[r], k:selp(product, 0.0, ahead:ge(8 * (r // 4) + r % 2 - 8 * half)))
       end
     end
-    for i = 0, p.summary and -1 or #words_of_p - 1 do
+    for i = 0, p.with_p and #words_of_p - 1 or -1 do
       k:mov(words_of_p[i], convert(k, queries[2 * i], queries[2 * i + 1]))
     end
     for r = 0, #keys - 1, 2 do
@@ -83,8 +83,8 @@ local function send(g, stage)
   local k, p, ring = g.k, g.p, g.rings.prepared
   local other = g.at.half ~ 1
   local full = k:mapa(ring:full_barrier { stage = stage }, other)
-  k:mbarrier_arrive_expect_tx(full, (p.summary and 1 or 2) * p.t.bytes, { space = "shared::cluster" })
-  for _, name in ipairs { "t", not p.summary and "p" or nil } do
+  k:mbarrier_arrive_expect_tx(full, (p.with_p and 2 or 1) * p.t.bytes, { space = "shared::cluster" })
+  for _, name in ipairs { "t", p.with_p and "p" or nil } do
     local from = k:address(g.buffers[name], stage * p.t.bytes)
     k:cp_async_bulk_cluster(k:mapa(from, other), from, p.t.bytes, full)
   end
@@ -146,7 +146,7 @@ function module.emit(g, number)
       each = module.storer(g, stage_of_gates + me.offsets.beta, k:address(g.buffers.t, number * p.t.bytes), wait),
     }
     k:xor(free, free, 1)
-    if not p.summary then
+    if p.with_p then
       local pieces = panels.pieces(me.panel, k:address(g.buffers.p, number * p.t.bytes), lane, me.warp)
       for i, piece in ipairs(pieces(0, 0)) do
         k:stmatrix_x4(piece.at, words_of_p:slice(4 * (i - 1), 4), { offset = piece.offset })

@@ -1,0 +1,80 @@
+-- The warpgroup that passes over the chunks from the last one to the first one, for the gradient dS of the state. With
+-- the names of linear_attention/kernel.lua, and dS that of the state after a chunk:
+--
+--   dU = P^T dO + diag(exp(G_63 - G)) K dS,  dV = T^T dU
+--   dS = exp(G_63) dS + (diag(scale exp G) Q)^T dO - (diag(exp G) K)^T dV
+--
+-- It has dS^T, 64 columns of V by 128 of K, in its accumulators, and all products transposed, as the pass forward has
+-- (linear_attention/recurrence.lua). dV goes to memory, and so does dS of each chunk (images.lua).
+
+local gates = require "wgrun.linear_attention.gates"
+local images = require "wgrun.linear_attention.backward.images"
+local operands = require "wgrun.linear_attention.operands"
+local results = require "wgrun.linear_attention.results"
+local stages = require "wgrun.linear_attention.stages"
+local state = require "wgrun.linear_attention.state"
+local elements = require "wgrun.tile.elements"
+
+local module = {}
+
+--- The role of the warpgroup.
+function module.emit(g)
+  local k, p, rings, at, buffers = g.k, g.p, g.rings, g.at, g.buffers
+  local lane, split = k:special "tid.x" & 31, elements.from_output[p.dtype]
+  local offsets, stage_at = gates.places(k, p, buffers.gates)
+  local of = operands.products(k, p, buffers)
+  local multiply = {
+    k = of.rows(buffers.k, p.k), update = of.update, queries = of.columns(buffers.q, p.k_columns),
+    p = of.columns(buffers.p, p.t_columns), t = of.columns(buffers.t, p.t_columns),
+  }
+  local load, store, store_image = operands.value_loader(k, p, buffers.v), results.writer(g), images.writer(g)
+  local keys, values, prepared = rings.keys:cursor(), rings.values:cursor(), rings.prepared:cursor()
+  local function words() return k:regs("b32", p.chunk // 4) end
+  local s, s16 = k:regs("f32", p.dim // 2), k:regs("b32", p.dim // 4)
+  local u, o = k:regs("f32", p.chunk // 2), k:regs("f32", p.chunk // 2)
+  local d16, scaled16, u16 = words(), words(), words()
+  local v16, update16 = words(), words()
+  local function pack(words_of, each) operands.pack(k, p, words_of, each) end
+  local function pack_state() pack(s16, function(r) return s[r] end) end
+
+  local function pass(turn)
+    rings.keys:wait(keys)
+    local function of_tokens(name) return operands.columns(k, stage_at(keys.stage) + offsets[name], p.chunk) end
+    multiply.k(o, s16, keys.stage, 0)
+    rings.values:wait(values)
+    load(values.stage, d16)
+    local scaled, d = of_tokens "scaled", {}
+    for i = 0, #d16 - 1 do d[2 * i], d[2 * i + 1] = split(k, d16[i]) end
+    pack(scaled16, function(r) return d[r] * scaled(r) end)
+    rings.prepared:wait(prepared)
+    multiply.p(u, d16, prepared.stage, 0)
+    local whole = k:neg(k:ld_shared_f32(stage_at(keys.stage), { offset = offsets.decay + 4 * (p.chunk - 1) }))
+    k:bar_warp_sync(0xFFFFFFFF)
+    rings.values:release(values, { lane = lane })
+    rings.values:advance(values)
+    local rest = of_tokens "rest"
+    k:wgmma_wait_group(0)
+    pack(u16, function(r) return k:fma(o[r], rest(r), u[r]) end)
+    multiply.t(u, u16, prepared.stage, 0)
+    for r = 0, #s - 1 do k:mul(s[r], s[r], whole) end
+    multiply.queries(s, scaled16, keys.stage, 1)
+    store_image(s16, turn) -- they are no operand any more
+    local decay = of_tokens "decay" -- negative
+    k:wgmma_wait_group(1)
+    pack(update16, function(r) return u[r] * decay(r) end)
+    multiply.update(s, update16, keys.stage)
+    pack(v16, function(r) return u[r] end)
+    store(v16)
+    stages.free_prepared(g, prepared, lane)
+    k:wgmma_wait_group(0)
+    stages.free_keys(g, keys, lane)
+    pack_state()
+  end
+
+  state.load(g, s)
+  pack_state()
+  k:loop(at.chunks, pass)
+  state.store(g, s)
+end
+
+return module
