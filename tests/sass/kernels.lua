@@ -43,5 +43,9 @@ for _, segments in ipairs { 1, 3 } do
     try(wg.ssd, { heads = 4, headdim = dim, segments = segments, final_state = true, D = true, name = "ssd" .. dim .. "_" .. segments })
   end
 end
+for _, packed in ipairs { false, true } do
+  try(wg.delta_rule_backward, { heads = 4, qk_heads = packed and 2 or 4, packed = packed, initial_state = true, final_state = packed,
+    name = "delta_backward" .. (packed and "_packed" or "") })
+end
 try(wg.ssd, { heads = 4, pairs = true, packed = true, dt_softplus = true, name = "ssd_pairs" })
 try(wg.attention, { dim = 128, softcap = 30, window = 512, packed = true, lse = true, name = "attention_window" })

@@ -73,7 +73,10 @@ local function role_of(g)
   local products = operands.products(k, p, buffers)
   local along = { q = products.columns(buffers.q, p.k_columns), k = products.columns(buffers.k, p.k_columns) }
   -- sums += words (Q or K): in flight afterwards.
-  function me.add_product(name) along[name](me.sums, me.words, nil, 1) end
+  function me.add_product(name)
+    rings.keys:wait(me.keys)
+    along[name](me.sums, me.words, nil, 1)
+  end
 
   -- The array `name` for the thread's rows, and for its columns.
   function me.of_rows(name)
@@ -148,21 +151,28 @@ local function role_of(g)
     tensors.store_pairs(k, p, me.sums, to, rows, (here.at.chunk << 6) + me.row)
   end
 
-  -- each_head() for each head, between waiting for its rows and giving all back; finish(here) behind the last.
-  function me.each(each_head, finish)
+  -- Gives back the stages of a head.
+  local function free_head()
+    k:bar_warp_sync(0xFFFFFFFF)
+    for _, name in ipairs { "rows", "states" } do
+      rings[name]:release(me[name], { lane = me.lane })
+      rings[name]:advance(me[name])
+    end
+  end
+
+  -- multiply() for each head, and then the dots of `name` with the rows of each_row; finish(here) behind the last head.
+  function me.each(multiply, name, each_row, finish)
     units.each(g, function(here)
       for r = 0, #me.sums - 1 do k:mov(me.sums[r], 0.0) end
       for half = 0, 1 do k:mov(me.before[half], 0.0) end
-      rings.keys:wait(me.keys)
       units.heads(here, function()
         rings.rows:wait(me.rows)
         rings.sums:acquire(me.done)
-        each_head()
+        multiply()
+        free_head()
+        me.store_dots(name, each_row)
         k:bar_warp_sync(0xFFFFFFFF)
-        rings.rows:release(me.rows, { lane = me.lane })
-        rings.states:release(me.states, { lane = me.lane })
         k:mbarrier_arrive(rings.sums:full_barrier(me.done), { guard = me.lane:eq(0) })
-        for _, name in ipairs { "rows", "states" } do rings[name]:advance(me[name]) end
         rings.sums:advance(me.done)
       end)
       rings.keys:release(me.keys, { lane = me.lane })
@@ -211,8 +221,7 @@ local function emit_rows(g, rows, name, elements_from, strictly, factor, more, f
       me.add_part(half, factors)
     end
     if more.of_states then more.of_states(me) end
-    me.store_dots(name, each_row)
-  end, function(here) finish(me, here) end)
+  end, name, each_row, function(here) finish(me, here) end)
 end
 
 --- The warpgroup that has dQ.
@@ -286,8 +295,7 @@ function module.emit_other_keys(g)
       end)
     end
     me.store_part(4, last)
-    me.store_dots("other_keys", each_row)
-  end, function(here)
+  end, "other_keys", each_row, function(here)
     rings.shares:wait(me.shares)
     local theirs = k:regs("f32", 4)
     shares(g, me, function(r, from, offset)

@@ -71,11 +71,15 @@ local function copy(g)
     ring:advance(cursor)
   end
   units.each(g, function(here)
-    load(here, rings.keys, keys, here.at.qk_head, { { maps.Q, buffers.q }, { maps.K, buffers.k } }, true)
-    units.heads(here, function(head)
+    units.heads(here, function(head, number)
       load(here, rings.rows, rows, head, {
         { maps.dO, buffers.d_o }, { maps.U, buffers.u }, { maps.dV, buffers.d_v },
       })
+      -- Their one stage is free later than one of the rows.
+      local function load_keys()
+        load(here, rings.keys, keys, here.at.qk_head, { { maps.Q, buffers.q }, { maps.K, buffers.k } }, true)
+      end
+      if number then k:if_(number:eq(0), load_keys) else load_keys() end
       rings.states:acquire(states)
       k:if_(leader, function()
         k:fence_proxy_async { space = "shared::cta" } -- threads have read the states, too

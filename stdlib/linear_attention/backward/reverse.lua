@@ -29,51 +29,80 @@ function module.emit(g)
   }
   local load, store, store_image = operands.value_loader(k, p, buffers.v), results.writer(g), images.writer(g)
   local keys, values, prepared = rings.keys:cursor(), rings.values:cursor(), rings.prepared:cursor()
+  local read = rings.keys:cursor() -- the stage that is given back next: of the chunk before, until its update is done
   local function words() return k:regs("b32", p.chunk // 4) end
   local s, s16 = k:regs("f32", p.dim // 2), k:regs("b32", p.dim // 4)
   local u, o = k:regs("f32", p.chunk // 2), k:regs("f32", p.chunk // 2)
   local d16, scaled16, u16 = words(), words(), words()
   local v16, update16 = words(), words()
   local function pack(words_of, each) operands.pack(k, p, words_of, each) end
-  local function pack_state() pack(s16, function(r) return s[r] end) end
+  local function of_tokens(name) return operands.columns(k, stage_at(keys.stage) + offsets[name], p.chunk) end
 
-  local function pass(turn)
+  -- What of a chunk does not depend on the state: dO as operands, and P^T dO, which is in flight afterwards.
+  local function begin()
     rings.keys:wait(keys)
-    local function of_tokens(name) return operands.columns(k, stage_at(keys.stage) + offsets[name], p.chunk) end
-    multiply.k(o, s16, keys.stage, 0)
     rings.values:wait(values)
     load(values.stage, d16)
     local scaled, d = of_tokens "scaled", {}
     for i = 0, #d16 - 1 do d[2 * i], d[2 * i + 1] = split(k, d16[i]) end
     pack(scaled16, function(r) return d[r] * scaled(r) end)
-    rings.prepared:wait(prepared)
-    multiply.p(u, d16, prepared.stage, 0)
-    local whole = k:neg(k:ld_shared_f32(stage_at(keys.stage), { offset = offsets.decay + 4 * (p.chunk - 1) }))
     k:bar_warp_sync(0xFFFFFFFF)
     rings.values:release(values, { lane = lane })
     rings.values:advance(values)
+    rings.prepared:wait(prepared)
+    multiply.p(u, d16, prepared.stage, 0)
+  end
+
+  -- From the state, which no product has any more, to dV. ptxas (13.0) lets it decay beside a product only where a
+  -- product has made it: not in the first chunk.
+  local function values_of(turn, later)
+    local whole = k:neg(k:ld_shared_f32(stage_at(keys.stage), { offset = offsets.decay + 4 * (p.chunk - 1) }))
+    local function decay_state()
+      for r = 0, #s - 1 do k:mul(s[r], s[r], whole) end
+    end
+    pack(s16, function(r) return s[r] end)
+    if not later then decay_state() end
+    multiply.k(o, s16, keys.stage, 0)
+    if later then decay_state() end
+    multiply.queries(s, scaled16, keys.stage, 1)
     local rest = of_tokens "rest"
-    k:wgmma_wait_group(0)
+    k:wgmma_wait_group(1)
     pack(u16, function(r) return k:fma(o[r], rest(r), u[r]) end)
     multiply.t(u, u16, prepared.stage, 0)
-    for r = 0, #s - 1 do k:mul(s[r], s[r], whole) end
-    multiply.queries(s, scaled16, keys.stage, 1)
     store_image(s16, turn) -- they are no operand any more
     local decay = of_tokens "decay" -- negative
-    k:wgmma_wait_group(1)
+    k:wgmma_wait_group(0)
     pack(update16, function(r) return u[r] * decay(r) end)
+  end
+
+  -- The state before the chunk, in flight.
+  local function update()
     multiply.update(s, update16, keys.stage)
     pack(v16, function(r) return u[r] end)
     store(v16)
     stages.free_prepared(g, prepared, lane)
+    rings.keys:advance(keys)
+  end
+
+  -- A round is the second part of a chunk and the first one of the next, as in the pass forward.
+  local function chunks()
+    begin()
     k:wgmma_wait_group(0)
-    stages.free_keys(g, keys, lane)
-    pack_state()
+    values_of(k:mov(0, { type = "u32" }), false)
+    k:loop({ from = 1, to = at.chunks }, function(turn)
+      update()
+      begin()
+      k:wgmma_wait_group(1)
+      stages.free_keys(g, read, lane)
+      values_of(turn, true)
+    end)
+    update()
+    k:wgmma_wait_group(0)
+    stages.free_keys(g, read, lane)
   end
 
   state.load(g, s)
-  pack_state()
-  k:loop(at.chunks, pass)
+  if p.packed then k:if_(at.chunks:gt(0), chunks) else chunks() end
   state.store(g, s)
 end
 

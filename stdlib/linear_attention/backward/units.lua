@@ -35,12 +35,13 @@ function module.each(g, body)
   end)
 end
 
---- Calls body(head) for each head of V that shares the unit's head of Q and K.
+--- Calls body(head, number) for each head of V that shares the unit's head of Q and K; number: among them, nil where
+--- there is one.
 function module.heads(here, body)
   local k, p = here.k, here.p
   local group = p.heads // p.qk_heads
   if group == 1 then return body(here.at.qk_head) end
-  k:loop(group, function(i) body(here.at.qk_head * group + i) end)
+  k:loop(group, function(i) body(here.at.qk_head * group + i, i) end)
 end
 
 return module
