@@ -2,10 +2,10 @@
 -- by 128 elements in their accumulators. Products with a state go through 32 more registers, since their rows are
 -- scaled before they are added.
 
-local tensors = require "wgrun.attention.tensors"
 local warps = require "wgrun.builder.warp"
 local gate_gradients = require "wgrun.linear_attention.backward.gate_gradients"
 local images = require "wgrun.linear_attention.backward.images"
+local row_stores = require "wgrun.linear_attention.backward.row_stores"
 local units = require "wgrun.linear_attention.backward.units"
 local gates = require "wgrun.linear_attention.gates"
 local operands = require "wgrun.linear_attention.operands"
@@ -143,13 +143,7 @@ local function role_of(g)
     k:st_shared_f32(to, sum, { offset = gate_gradients.offset(p, "parts") + 4 * first, guard = me.lane:eq(0) })
   end
 
-  -- Stores the sums to the rows of dQ or dK.
-  function me.store_rows(here, to)
-    local rows = {
-      heads = p.qk_heads, head = here.at.qk_head, first = here.at.first, count = here.at.tokens,
-    }
-    tensors.store_pairs(k, p, me.sums, to, rows, (here.at.chunk << 6) + me.row)
-  end
+  function me.store_rows(here, to) row_stores.emit(here, me, to) end
 
   -- Gives back the stages of a head.
   local function free_head()

@@ -38,7 +38,7 @@ function module.emit(g)
   local function pack(words_of, each) operands.pack(k, p, words_of, each) end
   local function of_tokens(name) return operands.columns(k, stage_at(keys.stage) + offsets[name], p.chunk) end
 
-  -- What of a chunk does not depend on the state: dO as operands, and P^T dO, which is in flight afterwards.
+  -- dO of a chunk as operands.
   local function begin()
     rings.keys:wait(keys)
     rings.values:wait(values)
@@ -49,8 +49,6 @@ function module.emit(g)
     k:bar_warp_sync(0xFFFFFFFF)
     rings.values:release(values, { lane = lane })
     rings.values:advance(values)
-    rings.prepared:wait(prepared)
-    multiply.p(u, d16, prepared.stage, 0)
   end
 
   -- From the state, which no product has any more, to dV. ptxas (13.0) lets it decay beside a product only where a
@@ -63,6 +61,8 @@ function module.emit(g)
     pack(s16, function(r) return s[r] end)
     if not later then decay_state() end
     multiply.k(o, s16, keys.stage, 0)
+    rings.prepared:wait(prepared)
+    multiply.p(u, d16, prepared.stage, 0)
     if later then decay_state() end
     multiply.queries(s, scaled16, keys.stage, 1)
     local rest = of_tokens "rest"
@@ -72,6 +72,7 @@ function module.emit(g)
     store_image(s16, turn) -- they are no operand any more
     local decay = of_tokens "decay" -- negative
     k:wgmma_wait_group(0)
+    stages.free_prepared(g, prepared, lane) -- of which there are two: the next but one is stored then
     pack(update16, function(r) return u[r] * decay(r) end)
   end
 
@@ -80,19 +81,17 @@ function module.emit(g)
     multiply.update(s, update16, keys.stage)
     pack(v16, function(r) return u[r] end)
     store(v16)
-    stages.free_prepared(g, prepared, lane)
     rings.keys:advance(keys)
   end
 
   -- A round is the second part of a chunk and the first one of the next, as in the pass forward.
   local function chunks()
     begin()
-    k:wgmma_wait_group(0)
     values_of(k:mov(0, { type = "u32" }), false)
     k:loop({ from = 1, to = at.chunks }, function(turn)
       update()
       begin()
-      k:wgmma_wait_group(1)
+      k:wgmma_wait_group(0)
       stages.free_keys(g, read, lane)
       values_of(turn, true)
     end)
