@@ -90,13 +90,15 @@ local function send(g, stage)
   end
 end
 
---- Stores blocks of T = (I - N)^-1 diag(beta) at the address `to`: each(i, j, block) as k:triangular_inverse calls it.
---- wait(), where it is given, waits for the stage.
+--- Stores blocks of T = (I - N)^-1 diag(beta) at the address `to`: each(i, j, block) as k:triangular_inverse calls
+--- it. wait(), where it is given, waits for the stage. Of gradients T has zeros on its diagonal: what that gives, beta
+--- times the other operand, is most of the product, and need not be rounded.
 function module.storer(g, beta, to, wait)
   local k, p = g.k, g.p
   local lane, convert = k:special "tid.x" & 31, elements.to_output[p.dtype]
   local base = to + ((lane & 7) + ((lane >> 4) << 3)) * 128
   local betas = beta + ((lane >> 2) << 2)
+  local diagonal = p.least_beta and (lane >> 2) - ((lane & 3) << 1) -- which of two rows of the block has the column
   return function(i, j, block)
     if i == j and wait then wait() end
     local unit = ((lane >> 3 & 1) + 2 * j) ~ (lane & 7)
@@ -105,8 +107,12 @@ function module.storer(g, beta, to, wait)
       factors[half] = k:ld_shared_f32(betas, { offset = 64 * j + 32 * half })
     end
     for w = 0, 3 do
-      local factor = factors[w % 2]
-      words[w + 1] = convert(k, block[2 * w] * factor, block[2 * w + 1] * factor)
+      local factor, pair = factors[w % 2], {}
+      for r = 0, 1 do
+        pair[r] = block[2 * w + r] * factor
+        if diagonal and i == j and w % 3 == 0 then pair[r] = k:selp(0.0, pair[r], diagonal:eq(r)) end
+      end
+      words[w + 1] = convert(k, pair[0], pair[1])
     end
     k:stmatrix_x4(base + (unit << 4), words, { trans = 1, offset = 16 * 128 * i })
   end

@@ -14,11 +14,12 @@ local elements = require "wgrun.tile.elements"
 
 local module = {}
 
--- The products, by the operand in shared memory: K and Q by rows, T and P, and K along the tokens for the state.
+-- The products, by the operand in shared memory: K and Q by rows, T and P, and K along the tokens for the state (or r,
+-- K with the decays up to the end of the chunk).
 local function products(g)
-  local p, buffers, of = g.p, g.buffers, operands.products(g.k, g.p, g.buffers)
+  local p, buffers, of = g.p, g.buffers, operands.products(g.k, g.p)
   return {
-    k = of.rows(buffers.k, p.k), t = of.rows(buffers.t, p.t), update = of.update,
+    k = of.rows(buffers.k, p.k), t = of.rows(buffers.t, p.t), update = of.columns(buffers.r or buffers.k, p.k_columns),
     q = buffers.q and of.rows(buffers.q, p.k), p = buffers.p and of.rows(buffers.p, p.t),
   }
 end
@@ -67,9 +68,14 @@ function module.emit(g)
     end
     for i = 0, #v16 - 1 do v[2 * i], v[2 * i + 1] = split(k, v16[i]) end
     k:wgmma_wait_group(with_o and 1 or 0)
-    pack(x16, function(r) return x(r, v[r], u[r]) end)
+    local beta = p.least_beta and of_chunk.beta(keys.stage)
+    pack(x16, function(r)
+      local element = x(r, v[r], u[r])
+      if beta then k:mul(u[r], element, beta(r)) end -- the diagonal of T
+      return element
+    end)
     if rings.prepared then rings.prepared:wait(prepared) end
-    multiply.t(u, x16, prepared.stage, 0)
+    multiply.t(u, x16, prepared.stage, beta and 1 or 0)
     if store_image then store_image(s16, chunk) end -- they are no operand any more
     k:bar_warp_sync(0xFFFFFFFF)
     rings.values:release(values, { lane = lane })
@@ -86,7 +92,7 @@ function module.emit(g)
 
   -- The second part: the state after the chunk, while O is in flight.
   local function pass_state()
-    multiply.update(s, update16, keys.stage)
+    multiply.update(s, update16, keys.stage, 1)
     if store and rest then pack(u16, function(r) return u[r] end) end
     if with_o then
       multiply.p(o, rest and u16 or update16, prepared.stage, 1)

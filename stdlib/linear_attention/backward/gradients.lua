@@ -70,7 +70,7 @@ local function role_of(g)
     k:wgmma_commit_group()
     k:wgmma_wait_group(0)
   end
-  local products = operands.products(k, p, buffers)
+  local products = operands.products(k, p)
   local along = { q = products.columns(buffers.q, p.k_columns), k = products.columns(buffers.k, p.k_columns) }
   -- sums += words (Q or K): in flight afterwards.
   function me.add_product(name)

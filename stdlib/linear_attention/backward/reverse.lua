@@ -22,9 +22,10 @@ function module.emit(g)
   local k, p, rings, at, buffers = g.k, g.p, g.rings, g.at, g.buffers
   local lane, split = k:special "tid.x" & 31, elements.from_output[p.dtype]
   local offsets, stage_at = gates.places(k, p, buffers.gates)
-  local of = operands.products(k, p, buffers)
+  local of = operands.products(k, p)
   local multiply = {
-    k = of.rows(buffers.k, p.k), update = of.update, queries = of.columns(buffers.q, p.k_columns),
+    k = of.rows(buffers.k, p.k), update = of.columns(buffers.k, p.k_columns),
+    queries = of.columns(buffers.q, p.k_columns),
     p = of.columns(buffers.p, p.t_columns), t = of.columns(buffers.t, p.t_columns),
   }
   local load, store, store_image = operands.value_loader(k, p, buffers.v), results.writer(g), images.writer(g)
@@ -67,8 +68,11 @@ function module.emit(g)
     multiply.queries(s, scaled16, keys.stage, 1)
     local rest = of_tokens "rest"
     k:wgmma_wait_group(1)
-    pack(u16, function(r) return k:fma(o[r], rest(r), u[r]) end)
-    multiply.t(u, u16, prepared.stage, 0)
+    for r = 0, #u - 1 do k:fma(u[r], o[r], rest(r), u[r]) end
+    pack(u16, function(r) return u[r] end)
+    local beta = of_tokens "beta"
+    for r = 0, #u - 1 do k:mul(u[r], u[r], beta(r)) end -- the diagonal of T
+    multiply.t(u, u16, prepared.stage, 1)
     store_image(s16, turn) -- they are no operand any more
     local decay = of_tokens "decay" -- negative
     k:wgmma_wait_group(0)
@@ -78,7 +82,7 @@ function module.emit(g)
 
   -- The state before the chunk, in flight.
   local function update()
-    multiply.update(s, update16, keys.stage)
+    multiply.update(s, update16, keys.stage, 1)
     pack(v16, function(r) return u[r] end)
     store(v16)
     rings.keys:advance(keys)
