@@ -52,6 +52,9 @@ local function stages_of(k, p)
     -- Q, K and the gates, from a thread and a warp; read by a preparing warpgroup and by the recurrence
     rings.keys = k:pipeline { stages = p.stages, producers = 2, arrivals = 8, name = "keys" }
     rings.prepared = k:pipeline { stages = p.t_stages, arrivals = 4 * p.sharing, name = "prepared" }
+    if p.reversed then -- which needs P before T: from each warp that prepares
+      rings.of_p = k:pipeline { stages = p.t_stages, producers = 4, arrivals = 4 * p.sharing, name = "P" }
+    end
   end
   return buffers, rings
 end
@@ -123,7 +126,7 @@ function module.make(p, list)
       for _, name in ipairs { "K", "Q", "V", "O" } do
         if g.maps[name] then k:prefetch_tensormap(g.maps[name]) end
       end
-      for _, name in ipairs { "keys", "values", "prepared", "outputs" } do
+      for _, name in ipairs { "keys", "values", "prepared", "of_p", "outputs" } do
         if g.rings[name] then g.rings[name]:init() end
       end
     end)

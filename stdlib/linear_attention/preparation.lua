@@ -78,16 +78,15 @@ local function triangles(g, me, keys, queries, words_of_p)
   end
 end
 
--- Gives the other CTA T and P of a stage, by one thread: their bytes complete the phase there.
-local function send(g, stage)
-  local k, p, ring = g.k, g.p, g.rings.prepared
-  local other = g.at.half ~ 1
-  local full = k:mapa(ring:full_barrier { stage = stage }, other)
-  k:mbarrier_arrive_expect_tx(full, (p.with_p and 2 or 1) * p.t.bytes, { space = "shared::cluster" })
-  for _, name in ipairs { "t", p.with_p and "p" or nil } do
-    local from = k:address(g.buffers[name], stage * p.t.bytes)
-    k:cp_async_bulk_cluster(k:mapa(from, other), from, p.t.bytes, full)
-  end
+-- Gives parts of a stage to both CTAs, by one thread: at the other one their bytes complete the phase. parts: lists of
+-- an address and bytes.
+local function send(g, ring, stage, parts)
+  local k, other, bytes = g.k, g.at.half ~ 1, 0
+  for _, part in ipairs(parts) do bytes = bytes + part[2] end
+  k:mbarrier_arrive(ring:full_barrier(stage))
+  local full = k:mapa(ring:full_barrier(stage), other)
+  k:mbarrier_arrive_expect_tx(full, bytes, { space = "shared::cluster" })
+  for _, part in ipairs(parts) do k:cp_async_bulk_cluster(k:mapa(part[1], other), part[1], part[2], full) end
 end
 
 --- Stores blocks of T = (I - N)^-1 diag(beta) at the address `to`: each(i, j, block) as k:triangular_inverse calls
@@ -140,6 +139,22 @@ function module.emit(g, number)
   -- on.
   local free = k:mov(at.half ~ 1, { type = "u32" })
   local function wait() k:mbarrier_wait(ring:empty_barrier(stage), free) end
+  local t = k:address(g.buffers.t, number * p.t.bytes)
+  local of_p = p.with_p and k:address(g.buffers.p, number * p.t.bytes)
+  local pieces = of_p and panels.pieces(me.panel, of_p, lane, me.warp)(0, 0)
+  local function store_p()
+    for i, piece in ipairs(pieces) do
+      k:stmatrix_x4(piece.at, words_of_p:slice(4 * (i - 1), 4), { offset = piece.offset })
+    end
+  end
+  local function send_p()
+    k:mbarrier_wait(rings.of_p:empty_barrier(stage), free)
+    store_p()
+    k:fence_proxy_async { space = "shared::cta" }
+    k:bar_warp_sync(0xFFFFFFFF)
+    local rows = p.t.bytes // 4 -- the warp's
+    k:if_(lane:eq(0), function() send(g, rings.of_p, stage, { { of_p + me.warp * rows, rows } }) end)
+  end
 
   k:loop({ from = turn, to = at.chunks, step = p.preparers * p.sharing }, function()
     rings.keys:wait(cursor)
@@ -147,22 +162,16 @@ function module.emit(g, number)
     k:wgmma_wait_group(0)
     local stage_of_gates = stage_at(cursor.stage)
     store_triangles(stage_of_gates)
+    if rings.of_p then send_p() end
     k:triangular_inverse {
-      matrix = me.matrix, barrier = barrier,
-      each = module.storer(g, stage_of_gates + me.offsets.beta, k:address(g.buffers.t, number * p.t.bytes), wait),
+      matrix = me.matrix, barrier = barrier, each = module.storer(g, stage_of_gates + me.offsets.beta, t, wait),
     }
     k:xor(free, free, 1)
-    if p.with_p then
-      local pieces = panels.pieces(me.panel, k:address(g.buffers.p, number * p.t.bytes), lane, me.warp)
-      for i, piece in ipairs(pieces(0, 0)) do
-        k:stmatrix_x4(piece.at, words_of_p:slice(4 * (i - 1), 4), { offset = piece.offset })
-      end
-    end
+    if of_p and not rings.of_p then store_p() end
     k:fence_proxy_async { space = "shared::cta" }
     k:bar_sync(barrier, { threads = 128 }) -- T and P are complete, and all warps have read N
     k:if_((thread & 127):eq(0), function()
-      k:mbarrier_arrive(ring:full_barrier(stage))
-      send(g, number)
+      send(g, ring, stage, { { t, p.t.bytes }, of_p and not rings.of_p and { of_p, p.t.bytes } or nil })
     end)
     rings.keys:release(cursor, { lane = lane })
     rings.keys:skip(cursor, p.stages)

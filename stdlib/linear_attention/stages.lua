@@ -3,16 +3,16 @@
 
 local module = {}
 
---- T and P have been multiplied.
-function module.free_prepared(g, prepared, lane)
-  local k, rings = g.k, g.rings
-  if not rings.prepared then
-    rings.keys:release(prepared, { lane = lane })
-    return rings.keys:advance(prepared)
+--- T and P have been multiplied. name: of the ring, by default that of both.
+function module.free_prepared(g, prepared, lane, name)
+  local k, ring = g.k, g.rings[name or "prepared"]
+  if not ring then
+    g.rings.keys:release(prepared, { lane = lane })
+    return g.rings.keys:advance(prepared)
   end
-  local empty = rings.prepared:empty_barrier(prepared) -- in the CTA that prepares the stage next
+  local empty = ring:empty_barrier(prepared) -- in the CTA that prepares the stage next
   k:mbarrier_arrive(k:mapa(empty, prepared.phase ~ 1), { space = "shared::cluster", guard = lane:eq(0) })
-  rings.prepared:advance(prepared)
+  ring:advance(prepared)
 end
 
 --- K, Q and the gates have been read.

@@ -30,6 +30,7 @@ function module.emit(g)
   }
   local load, store, store_image = operands.value_loader(k, p, buffers.v), results.writer(g), images.writer(g)
   local keys, values, prepared = rings.keys:cursor(), rings.values:cursor(), rings.prepared:cursor()
+  local of_p = rings.of_p:cursor()
   local read = rings.keys:cursor() -- the stage that is given back next: of the chunk before, until its update is done
   local function words() return k:regs("b32", p.chunk // 4) end
   local s, s16 = k:regs("f32", p.dim // 2), k:regs("b32", p.dim // 4)
@@ -62,16 +63,18 @@ function module.emit(g)
     pack(s16, function(r) return s[r] end)
     if not later then decay_state() end
     multiply.k(o, s16, keys.stage, 0)
-    rings.prepared:wait(prepared)
-    multiply.p(u, d16, prepared.stage, 0)
+    rings.of_p:wait(of_p)
+    multiply.p(u, d16, of_p.stage, 0)
     if later then decay_state() end
     multiply.queries(s, scaled16, keys.stage, 1)
     local rest = of_tokens "rest"
     k:wgmma_wait_group(1)
+    stages.free_prepared(g, of_p, lane, "of_p")
     for r = 0, #u - 1 do k:fma(u[r], o[r], rest(r), u[r]) end
     pack(u16, function(r) return u[r] end)
     local beta = of_tokens "beta"
     for r = 0, #u - 1 do k:mul(u[r], u[r], beta(r)) end -- the diagonal of T
+    rings.prepared:wait(prepared)
     multiply.t(u, u16, prepared.stage, 1)
     store_image(s16, turn) -- they are no operand any more
     local decay = of_tokens "decay" -- negative
