@@ -57,6 +57,7 @@ local delta_rule = classes.new "delta_rule"
 --- @option name string = "delta_rule"  the name of the kernel
 --- @return delta_rule
 --- @raise for options that contradict each other.
+--- @see wg.delta_rule_backward
 --- @see wg.attention
 --- @example
 ---   local delta = wg.delta_rule { heads = 32, qk_heads = 16, final_state = true }

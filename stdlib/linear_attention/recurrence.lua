@@ -90,9 +90,10 @@ function module.emit(g)
     pack(update16, function(r) return rest and u[r] * rest(r) or u[r] end)
   end
 
-  -- The second part: the state after the chunk, while O is in flight.
-  local function pass_state()
-    multiply.update(s, update16, keys.stage, 1)
+  -- The second part: the state after the chunk, while O is in flight. Behind the last chunk it may be of no use.
+  local function pass_state(last)
+    local wanted = not last or p.final_state or p.summary
+    if wanted then multiply.update(s, update16, keys.stage, 1) end
     if store and rest then pack(u16, function(r) return u[r] end) end
     if with_o then
       multiply.p(o, rest and u16 or update16, prepared.stage, 1)
@@ -101,7 +102,7 @@ function module.emit(g)
     end
     k:wgmma_wait_group(with_o and 1 or 0)
     stages.free_keys(g, keys, lane)
-    pack_state()
+    if not last then pack_state() end
   end
 
   -- ptxas (13.0) serialises products that are in flight where a loop ends and are waited for in it: a round is the
@@ -112,7 +113,7 @@ function module.emit(g)
       pass_state()
       values_of(true, chunk)
     end)
-    pass_state()
+    pass_state(true)
     if with_o then
       k:wgmma_wait_group(0)
       convert_o()

@@ -35,8 +35,9 @@ local function elements_of(g, buffer)
   end
 end
 
--- What the warpgroups have in common: registers, cursors, products.
-local function role_of(g)
+-- What the warpgroups have in common: registers, cursors, products. names: of what triangles are multiplied with, "q"
+-- and "k".
+local function role_of(g, names)
   local k, p, buffers, rings = g.k, g.p, g.buffers, g.rings
   local thread = k:special "tid.x"
   local me = {
@@ -70,8 +71,8 @@ local function role_of(g)
     k:wgmma_commit_group()
     k:wgmma_wait_group(0)
   end
-  local products = operands.products(k, p)
-  local along = { q = products.columns(buffers.q, p.k_columns), k = products.columns(buffers.k, p.k_columns) }
+  local products, along = operands.products(k, p), {}
+  for _, name in ipairs(names) do along[name] = products.columns(buffers[name], p.k_columns) end
   -- sums += words (Q or K): in flight afterwards.
   function me.add_product(name)
     rings.keys:wait(me.keys)
@@ -199,7 +200,7 @@ end
 -- dQ, or dK': rows times the state, and a triangle of their products with U times K.
 local function emit_rows(g, rows, name, elements_from, strictly, factor, more, finish)
   local k, rings, buffers = g.k, g.rings, g.buffers
-  local me = role_of(g)
+  local me = role_of(g, { "k" })
   local each_row = elements_of(g, elements_from)
   me.each(function()
     me.multiply_rows(rows, buffers.u)
@@ -262,7 +263,7 @@ end
 --- The warpgroup that has dK'', and stores dK.
 function module.emit_other_keys(g)
   local k, rings, buffers = g.k, g.rings, g.buffers
-  local me = role_of(g)
+  local me = role_of(g, { "q", "k" })
   local each_row = elements_of(g, buffers.k)
   me.each(function()
     local sum, ended_of_row = me.of_rows "sum", me.of_rows "ended"
