@@ -52,10 +52,10 @@ def _delta_rule_backward(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tenso
                          starts: Optional[Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     results = _empty_gradients(q, k, v, beta, initial_state)
     if v.numel() == 0:
-        for result in results[:5]:
+        for result in results:
             result.zero_()
-        if initial_state is not None:
-            results[5].zero_() if d_state is None else results[5].copy_(d_state)
+        if initial_state is not None and d_state is not None:
+            results[5].copy_(d_state)
         return results
     options = (("heads", v.shape[-2]), ("qk_heads", q.shape[-2]), ("packed", starts is not None), ("g_dtype", DTYPES[g.dtype]),
                ("initial_state", initial_state is not None), ("final_state", d_state is not None),
@@ -72,8 +72,7 @@ def _delta_rule_backward(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tenso
 
 def _empty_gradients(q: Tensor, k: Tensor, v: Tensor, beta: Tensor,
                      initial_state: Optional[Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-    rows = (torch.empty_like(x, memory_format=torch.contiguous_format) for x in (q, k, v))
-    dq, dk, dv = rows
+    dq, dk, dv = (torch.empty_like(x, memory_format=torch.contiguous_format) for x in (q, k, v))
     state = v.new_empty((0,) if initial_state is None else initial_state.shape, dtype=torch.float32)
     return dq, dk, dv, beta.new_empty(beta.shape), beta.new_empty(beta.shape), state
 
