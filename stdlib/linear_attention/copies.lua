@@ -1,6 +1,7 @@
 -- The copies of chunks by TMA, by one thread.
 
 local tensors = require "wgrun.attention.tensors"
+local sequences = require "wgrun.linear_attention.sequences"
 
 local module = {}
 
@@ -16,15 +17,15 @@ function module.operand(k, tile, map, to, head, more)
   }
 end
 
---- Returns copy(cursor, chunk): copies these operands of a chunk to a stage of a ring, which is free. read: the
---- operands are read by threads, which need not wait for a fence.
+--- Returns copy(cursor, chunk): copies these operands of the chunk at that turn to a stage of a ring, which is free.
+--- read: the operands are read by threads, which need not wait for a fence.
 function module.copier(g, ring, operands, read)
   local k, p, at = g.k, g.p, g.at
   local place, bytes = tensors.place(p), 0
   for _, one in ipairs(operands) do bytes = bytes + one.tile.bytes end
   return function(cursor, chunk)
     if read then k:fence_proxy_async { space = "shared::cta" } end
-    local barrier, row = ring:expect(cursor, bytes), at.start + (chunk << 6)
+    local barrier, row = ring:expect(cursor, bytes), at.start + (sequences.chunk(g, chunk) << 6)
     local function copy(one, panel, options)
       local column = panel.k == 0 and one.column or one.column + panel.k
       local where = place(column, { head = one.head, batch = at.batch }, row)

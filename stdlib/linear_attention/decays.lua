@@ -4,6 +4,8 @@
 --   first(stage)    returns x(r, v, u), the element X of register r, from V and the product of the state and K; and
 --                   whole(r), the factor of the state
 --   second(stage)   returns the factors of O and of U that updates the state, as functions of a register; or nil
+--
+-- and the first beta(stage), the beta of a register's token.
 
 local gates = require "wgrun.linear_attention.gates"
 local operands = require "wgrun.linear_attention.operands"
@@ -20,7 +22,8 @@ local function by_head(g)
     local whole = k:neg(k:ld_shared_f32(stage_at(stage), { offset = offsets.decay + 4 * (p.chunk - 1) }))
     return function(r, v, u) return k:fma(decay(r), u, v) end, function() return whole end
   end
-  function out.second(stage) return not p.summary and of_tokens("scaled", stage), of_tokens("rest", stage) end
+  function out.beta(stage) return of_tokens("beta", stage) end
+  function out.second(stage) return p.with_o and of_tokens("scaled", stage), of_tokens("rest", stage) end
   return out
 end
 

@@ -57,12 +57,13 @@ local delta_rule = classes.new "delta_rule"
 --- @option name string = "delta_rule"  the name of the kernel
 --- @return delta_rule
 --- @raise for options that contradict each other.
+--- @see wg.delta_rule_backward
 --- @see wg.attention
 --- @example
 ---   local delta = wg.delta_rule { heads = 32, qk_heads = 16, final_state = true }
 ---   delta:run(Q, K, V, O, { g = g, beta = beta, final_state = S })
 function wg.delta_rule(opts)
-  local p = plan.make(opts == nil and {} or opts)
+  local p = plan.make("wg.delta_rule", arguments.options("wg.delta_rule", opts == nil and {} or opts))
   local lists = { main = kernel_parameters.make(p) }
   local made = { plan = p, parameters = lists, kernel = kernel.make(p, lists.main), workspaces = {}, sizes = 0 }
   if p.by_channel then

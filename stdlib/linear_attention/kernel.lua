@@ -19,6 +19,7 @@ local gates = require "wgrun.linear_attention.gates"
 local results = require "wgrun.linear_attention.results"
 local preparation = require "wgrun.linear_attention.preparation"
 local dependent_launch = require "wgrun.linear_attention.dependent_launch"
+local reverse = require "wgrun.linear_attention.backward.reverse"
 local records = require "wgrun.linear_attention.records"
 local recurrence = require "wgrun.linear_attention.recurrence"
 local sequences = require "wgrun.linear_attention.sequences"
@@ -28,13 +29,21 @@ local module = {}
 -- Buffers in shared memory, and the rings over their stages. A summary has no Q, P and O.
 local function stages_of(k, p)
   local function shared(name, tile, count) return k:shared { tile = tile, count = count, name = name } end
+  local function either(name, tile, count) -- read along either extent
+    return k:shared { bytes = count * tile.bytes, align = 1024, name = name }
+  end
   local triangular, t_stages = wg.triangular(), p.by_channel and p.stages or p.t_stages
   local buffers, rings = {
-    k = k:shared { bytes = p.stages * p.k.bytes, align = 1024, name = "K" }, -- read along either extent
-    v = shared("V", p.v, p.v_stages), t = shared("T", p.t, t_stages),
-  }, { values = k:pipeline { stages = p.v_stages, arrivals = 4, name = "values" } }
+    k = either("K", p.k, p.stages), v = shared("V", p.v, p.v_stages), t = either("T", p.t, t_stages),
+  }, {}
+  if p.with_p then buffers.q, buffers.p = either("Q", p.k, p.stages), either("P", p.t, t_stages) end
+  if not p.summary then
+    buffers.o = k:shared { bytes = p.panel.bytes, align = p.panel.align, name = "O" }
+    rings.outputs = k:pipeline { stages = 1, producers = 4, name = "outputs" }
+  end
+  rings.values = k:pipeline { stages = p.v_stages, arrivals = 4, name = "values" }
   if p.by_channel then
-    buffers.r = k:shared { bytes = p.stages * p.k.bytes, align = 1024, name = "R" }
+    buffers.r = either("R", p.k, p.stages)
     buffers.decay = k:shared { bytes = p.stages * p.decay_bytes, align = 16, name = "decay" }
     rings.keys = k:pipeline { stages = p.stages, arrivals = 4, name = "records" }
   else
@@ -43,11 +52,9 @@ local function stages_of(k, p)
     -- Q, K and the gates, from a thread and a warp; read by a preparing warpgroup and by the recurrence
     rings.keys = k:pipeline { stages = p.stages, producers = 2, arrivals = 8, name = "keys" }
     rings.prepared = k:pipeline { stages = p.t_stages, arrivals = 4 * p.sharing, name = "prepared" }
-  end
-  if not p.summary then
-    buffers.q, buffers.p = shared("Q", p.k, p.stages), shared("P", p.t, t_stages)
-    buffers.o = k:shared { bytes = p.panel.bytes, align = p.panel.align, name = "O" }
-    rings.outputs = k:pipeline { stages = 1, producers = 4, name = "outputs" }
+    if p.reversed then -- which needs P before T: from each warp that prepares
+      rings.of_p = k:pipeline { stages = p.t_stages, producers = 4, arrivals = 4 * p.sharing, name = "P" }
+    end
   end
   return buffers, rings
 end
@@ -82,8 +89,9 @@ local function copy_keys(g)
   local k, p, at, buffers = g.k, g.p, g.at, g.buffers
   local function operand(map, buffer) return copies.operand(k, p.k, map, k:address(buffer), at.qk_head) end
   copies.emit(g, g.rings.keys, {
-    operand(g.maps.K, buffers.k), not p.summary and operand(g.maps.Q, buffers.q) or nil,
+    operand(g.maps.K, buffers.k), p.with_p and operand(g.maps.Q, buffers.q) or nil,
   })
+  if p.follows then k:griddepcontrol_wait() end -- what comes behind this kernel then comes behind the one before it
 end
 
 local function copy_values(g)
@@ -100,7 +108,7 @@ local function tile_of(g)
   at.half = p.by_channel and k:special "ctaid.x" & 1 or k:special "cluster_ctarank"
   at.kind = p.summary and k:special "ctaid.x" >> 1
   at.column, at.head = at.half << 6, k:special "ctaid.y"
-  return sequences.complete(g, at, p.by_channel and function()
+  return sequences.complete(g, at, (p.by_channel or p.image) and function()
     at.record = p.packed and records.first_packed(at.start, at.batch) or at.batch * at.chunks
   end)
 end
@@ -112,13 +120,13 @@ function module.make(p, list)
     local g = { k = k, p = p }
     g.maps, g.sizes = parameters.declare(k, list)
     g.buffers, g.rings = stages_of(k, p)
-    if p.summary then dependent_launch.begin(k) end
+    if p.leads then dependent_launch.begin(k) end
     local thread = k:special "tid.x"
     k:if_(thread:eq(0), function()
       for _, name in ipairs { "K", "Q", "V", "O" } do
         if g.maps[name] then k:prefetch_tensormap(g.maps[name]) end
       end
-      for _, name in ipairs { "keys", "values", "prepared", "outputs" } do
+      for _, name in ipairs { "keys", "values", "prepared", "of_p", "outputs" } do
         if g.rings[name] then g.rings[name]:init() end
       end
     end)
@@ -138,7 +146,8 @@ function module.make(p, list)
     end, p.by_channel and function() recurrence.emit(g) end or function()
       k:if_(role:eq(1), function()
         k:setmaxnreg_inc(p.registers.recurrence)
-        recurrence.emit(g)
+        local pass = p.reversed and reverse or recurrence
+        pass.emit(g)
       end, function()
         k:setmaxnreg_dec(p.registers.preparation)
         preparation.emit(g, role - 2)

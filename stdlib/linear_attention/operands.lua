@@ -6,10 +6,9 @@ local elements = require "wgrun.tile.elements"
 
 local module = {}
 
---- Products with operands in the buffers, each a commit group: rows(buffer, tile) returns multiply(acc, words, stage,
---- scale_d) for a B that has tokens along N; update(acc, words, stage) has K (or r, K with the decays up to the end of
---- the chunk) along N, read along the tokens.
-function module.products(k, p, buffers)
+--- Products with operands in buffers, each a commit group: rows(buffer, tile) returns multiply(acc, words, stage,
+--- scale_d) for a B that has tokens along N; columns(buffer, tile) for one that is read along the tokens.
+function module.products(k, p)
   local function multiply(acc, words, at, form)
     k:wgmma_fence()
     for step = 0, #words // 4 - 1 do
@@ -27,9 +26,11 @@ function module.products(k, p, buffers)
       multiply(acc, words, at(stage), { n = p.chunk, trans_b = 0, scale_d = scale_d })
     end
   end
-  local along_tokens = descriptors.view(k, buffers.r or buffers.k, p.k_columns)
-  function out.update(acc, words, stage)
-    multiply(acc, words, along_tokens(stage), { n = p.dim, trans_b = 1, scale_d = 1 })
+  function out.columns(buffer, tile)
+    local at = descriptors.view(k, buffer, tile)
+    return function(acc, words, stage, scale_d)
+      multiply(acc, words, at(stage), { n = tile.mn, trans_b = 1, scale_d = scale_d })
+    end
   end
   return out
 end

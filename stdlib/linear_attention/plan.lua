@@ -18,10 +18,9 @@ local function segments_for(p, problem)
   return segments > (p.by_channel and 3 or 2) and segments or 1
 end
 
---- The plan for the options of wg.delta_rule.
-function module.make(opts)
-  opts = arguments.options("wg.delta_rule", opts)
-  local p = { what = "wg.delta_rule", layout = "bshd", dim = 128, value_dim = 128, chunk = 64, columns = 64 }
+--- The plan for the options of the function `what`, which have been checked one by one.
+function module.make(what, opts)
+  local p = { what = what, layout = "bshd", dim = 128, value_dim = 128, chunk = 64, columns = 64 }
   for _, name in ipairs {
     "dtype", "packed", "heads", "initial_state", "final_state", "state_layout", "decay", "g_dtype", "name",
   } do
@@ -29,16 +28,16 @@ function module.make(opts)
   end
   p.o, p.by_channel = p.dtype, p.decay == "channel"
   if p.by_channel and p.dtype ~= "bf16" then
-    native.fail(('wg.delta_rule: decay = "channel" requires bf16, not %s: products of K and decays leave its range'):
-      format(p.dtype))
+    native.fail(('%s: decay = "channel" requires bf16, not %s: products of K and decays leave its range'):
+      format(what, p.dtype))
   end
-  p.qk_heads = arguments.whole("wg.delta_rule: qk_heads", opts.qk_heads or p.heads, 1, p.heads)
+  p.qk_heads = arguments.whole(what .. ": qk_heads", opts.qk_heads or p.heads, 1, p.heads)
   if p.heads % p.qk_heads ~= 0 then
-    native.fail(("wg.delta_rule: %d heads cannot share %d heads of Q and K: qk_heads must divide heads"):format(
-      p.heads, p.qk_heads))
+    native.fail(("%s: %d heads cannot share %d heads of Q and K: qk_heads must divide heads"):format(
+      what, p.heads, p.qk_heads))
   end
   for i = 1, opts.problem and (opts.problem[2] == nil and 1 or 2) or 0 do
-    arguments.whole(("wg.delta_rule: problem[%d]"):format(i), opts.problem[i], 1, 0x3FFFFFFF)
+    arguments.whole(("%s: problem[%d]"):format(what, i), opts.problem[i], 1, 0x3FFFFFFF)
   end
   p.segments = opts.segments or opts.problem and segments_for(p, opts.problem) or 1
   local function tile(mn, columns, major, order)
@@ -48,10 +47,12 @@ function module.make(opts)
   p.k_columns = tile(p.dim, p.chunk, "MN", "K") -- the same bytes, read along the tokens
   p.v = tile(p.chunk, p.columns, "K")
   p.t = tile(p.chunk, p.chunk, "K")             -- T and P
+  p.t_columns = tile(p.chunk, p.chunk, "MN", "K")
   p.panel = wg.panel { dtype = p.o, n = p.chunk, transposed = true }
   p.lines = { dtype = p.dtype, columns = 64, line_bytes = 128 }
   p.stages, p.v_stages, p.t_stages = 4, 2, 2
   p.gates = { "sum", "beta", "decay", "scaled", "rest", bytes = 5 * 4 * p.chunk }
+  p.with_p, p.with_o = true, true -- whether a kernel needs P, and has O
   p.preparers, p.sharing = 2, p.dim // p.columns -- preparing warpgroups of a CTA; the CTAs of a cluster, with a head
   if p.by_channel then -- a kernel of its own prepares (linear_attention/channel_preparation.lua)
     p.preparers, p.sharing, p.stages, p.decay_bytes = 0, 1, 3, 4 * p.dim
@@ -63,7 +64,9 @@ end
 
 --- The plan of the kernel that sums segments up (linear_attention/segments.lua), for the plan of the main kernel.
 function module.of_summary(p)
-  return setmetatable({ summary = true, name = p.name .. "_summary" }, { __index = p })
+  return setmetatable({
+    summary = true, leads = true, with_p = false, with_o = false, name = p.name .. "_summary",
+  }, { __index = p })
 end
 
 return module

@@ -23,7 +23,7 @@ end
 local function products(g, keys, queries)
   local k, p = g.k, g.p
   local kk = descriptors.view(k, g.buffers.k, p.k)
-  local operands = { { keys, kk }, not p.summary and { queries, descriptors.view(k, g.buffers.q, p.k) } or nil }
+  local operands = { { keys, kk }, p.with_p and { queries, descriptors.view(k, g.buffers.q, p.k) } or nil }
   return function(stage)
     local of_k = kk(stage)
     k:wgmma_fence()
@@ -53,7 +53,7 @@ local function triangles(g, me, keys, queries, words_of_p)
     local rows, columns = stage_of_gates + (first_row << 2), stage_of_gates + (pair << 2)
     local sums, betas, of_columns = {}, {}, k:regs("f32", p.chunk // 4)
     for half = 0, 1 do
-      sums[half] = k:ld_shared_f32(rows, { offset = me.offsets.sum + 32 * half })
+      sums[half] = k:ld_shared_f32(rows, { offset = (me.offsets.ended or me.offsets.sum) + 32 * half })
       betas[half] = k:neg(k:ld_shared_f32(rows, { offset = me.offsets.beta + 32 * half }))
     end
     for eight = 0, p.chunk // 8 - 1 do
@@ -64,12 +64,12 @@ local function triangles(g, me, keys, queries, words_of_p)
       local half = r // 2 % 2
       local decay = k:ex2_approx_ftz(sums[half] - of_columns[r // 4 * 2 + r % 2])
       n[r] = elements.nearest_tf32(k, betas[half] * (decay * keys[r]))
-      if not p.summary then
+      if p.with_p then
         local product = decay * g.sizes.scale * queries[r]
         k:mov(queries[r], k:selp(product, 0.0, ahead:ge(8 * (r // 4) + r % 2 - 8 * half)))
       end
     end
-    for i = 0, p.summary and -1 or #words_of_p - 1 do
+    for i = 0, p.with_p and #words_of_p - 1 or -1 do
       k:mov(words_of_p[i], convert(k, queries[2 * i], queries[2 * i + 1]))
     end
     for r = 0, #keys - 1, 2 do
@@ -78,25 +78,26 @@ local function triangles(g, me, keys, queries, words_of_p)
   end
 end
 
--- Gives the other CTA T and P of a stage, by one thread: their bytes complete the phase there.
-local function send(g, stage)
-  local k, p, ring = g.k, g.p, g.rings.prepared
-  local other = g.at.half ~ 1
-  local full = k:mapa(ring:full_barrier { stage = stage }, other)
-  k:mbarrier_arrive_expect_tx(full, (p.summary and 1 or 2) * p.t.bytes, { space = "shared::cluster" })
-  for _, name in ipairs { "t", not p.summary and "p" or nil } do
-    local from = k:address(g.buffers[name], stage * p.t.bytes)
-    k:cp_async_bulk_cluster(k:mapa(from, other), from, p.t.bytes, full)
-  end
+-- Gives parts of a stage to both CTAs, by one thread: at the other one their bytes complete the phase. parts: lists of
+-- an address and bytes.
+local function send(g, ring, stage, parts)
+  local k, other, bytes = g.k, g.at.half ~ 1, 0
+  for _, part in ipairs(parts) do bytes = bytes + part[2] end
+  k:mbarrier_arrive(ring:full_barrier(stage))
+  local full = k:mapa(ring:full_barrier(stage), other)
+  k:mbarrier_arrive_expect_tx(full, bytes, { space = "shared::cluster" })
+  for _, part in ipairs(parts) do k:cp_async_bulk_cluster(k:mapa(part[1], other), part[1], part[2], full) end
 end
 
---- Stores blocks of T = (I - N)^-1 diag(beta) at the address `to`: each(i, j, block) as k:triangular_inverse calls it.
---- wait(), where it is given, waits for the stage.
+--- Stores blocks of T = (I - N)^-1 diag(beta) at the address `to`: each(i, j, block) as k:triangular_inverse calls
+--- it. wait(), where it is given, waits for the stage. Of gradients T has zeros on its diagonal: what that gives, beta
+--- times the other operand, is most of the product, and need not be rounded.
 function module.storer(g, beta, to, wait)
   local k, p = g.k, g.p
   local lane, convert = k:special "tid.x" & 31, elements.to_output[p.dtype]
   local base = to + ((lane & 7) + ((lane >> 4) << 3)) * 128
   local betas = beta + ((lane >> 2) << 2)
+  local diagonal = p.least_beta and (lane >> 2) - ((lane & 3) << 1) -- which of two rows of the block has the column
   return function(i, j, block)
     if i == j and wait then wait() end
     local unit = ((lane >> 3 & 1) + 2 * j) ~ (lane & 7)
@@ -105,8 +106,12 @@ function module.storer(g, beta, to, wait)
       factors[half] = k:ld_shared_f32(betas, { offset = 64 * j + 32 * half })
     end
     for w = 0, 3 do
-      local factor = factors[w % 2]
-      words[w + 1] = convert(k, block[2 * w] * factor, block[2 * w + 1] * factor)
+      local factor, pair = factors[w % 2], {}
+      for r = 0, 1 do
+        pair[r] = block[2 * w + r] * factor
+        if diagonal and i == j and w % 3 == 0 then pair[r] = k:selp(0.0, pair[r], diagonal:eq(r)) end
+      end
+      words[w + 1] = convert(k, pair[0], pair[1])
     end
     k:stmatrix_x4(base + (unit << 4), words, { trans = 1, offset = 16 * 128 * i })
   end
@@ -134,6 +139,22 @@ function module.emit(g, number)
   -- on.
   local free = k:mov(at.half ~ 1, { type = "u32" })
   local function wait() k:mbarrier_wait(ring:empty_barrier(stage), free) end
+  local t = k:address(g.buffers.t, number * p.t.bytes)
+  local of_p = p.with_p and k:address(g.buffers.p, number * p.t.bytes)
+  local pieces = of_p and panels.pieces(me.panel, of_p, lane, me.warp)(0, 0)
+  local function store_p()
+    for i, piece in ipairs(pieces) do
+      k:stmatrix_x4(piece.at, words_of_p:slice(4 * (i - 1), 4), { offset = piece.offset })
+    end
+  end
+  local function send_p()
+    k:mbarrier_wait(rings.of_p:empty_barrier(stage), free)
+    store_p()
+    k:fence_proxy_async { space = "shared::cta" }
+    k:bar_warp_sync(0xFFFFFFFF)
+    local rows = p.t.bytes // 4 -- the warp's
+    k:if_(lane:eq(0), function() send(g, rings.of_p, stage, { { of_p + me.warp * rows, rows } }) end)
+  end
 
   k:loop({ from = turn, to = at.chunks, step = p.preparers * p.sharing }, function()
     rings.keys:wait(cursor)
@@ -141,22 +162,16 @@ function module.emit(g, number)
     k:wgmma_wait_group(0)
     local stage_of_gates = stage_at(cursor.stage)
     store_triangles(stage_of_gates)
+    if rings.of_p then send_p() end
     k:triangular_inverse {
-      matrix = me.matrix, barrier = barrier,
-      each = module.storer(g, stage_of_gates + me.offsets.beta, k:address(g.buffers.t, number * p.t.bytes), wait),
+      matrix = me.matrix, barrier = barrier, each = module.storer(g, stage_of_gates + me.offsets.beta, t, wait),
     }
     k:xor(free, free, 1)
-    if not p.summary then
-      local pieces = panels.pieces(me.panel, k:address(g.buffers.p, number * p.t.bytes), lane, me.warp)
-      for i, piece in ipairs(pieces(0, 0)) do
-        k:stmatrix_x4(piece.at, words_of_p:slice(4 * (i - 1), 4), { offset = piece.offset })
-      end
-    end
+    if of_p and not rings.of_p then store_p() end
     k:fence_proxy_async { space = "shared::cta" }
     k:bar_sync(barrier, { threads = 128 }) -- T and P are complete, and all warps have read N
     k:if_((thread & 127):eq(0), function()
-      k:mbarrier_arrive(ring:full_barrier(stage))
-      send(g, number)
+      send(g, ring, stage, { { t, p.t.bytes }, of_p and not rings.of_p and { of_p, p.t.bytes } or nil })
     end)
     rings.keys:release(cursor, { lane = lane })
     rings.keys:skip(cursor, p.stages)

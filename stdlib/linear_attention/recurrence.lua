@@ -4,19 +4,22 @@
 --   tensor cores   (K S)^T  (Q S)^T      U^T = X^T T^T         S^T += U^T K   O^T += U^T P^T
 --   CUDA cores              X^T = V^T - decay (K S)^T    decays       the state as 16 bits   O to memory
 
+local images = require "wgrun.linear_attention.backward.images"
 local decays = require "wgrun.linear_attention.decays"
 local operands = require "wgrun.linear_attention.operands"
 local results = require "wgrun.linear_attention.results"
+local stages = require "wgrun.linear_attention.stages"
 local state = require "wgrun.linear_attention.state"
 local elements = require "wgrun.tile.elements"
 
 local module = {}
 
--- The products, by the operand in shared memory: K and Q by rows, T and P, and K along the tokens for the state.
+-- The products, by the operand in shared memory: K and Q by rows, T and P, and K along the tokens for the state (or r,
+-- K with the decays up to the end of the chunk).
 local function products(g)
-  local p, buffers, of = g.p, g.buffers, operands.products(g.k, g.p, g.buffers)
+  local p, buffers, of = g.p, g.buffers, operands.products(g.k, g.p)
   return {
-    k = of.rows(buffers.k, p.k), t = of.rows(buffers.t, p.t), update = of.update,
+    k = of.rows(buffers.k, p.k), t = of.rows(buffers.t, p.t), update = of.columns(buffers.r or buffers.k, p.k_columns),
     q = buffers.q and of.rows(buffers.q, p.k), p = buffers.p and of.rows(buffers.p, p.t),
   }
 end
@@ -32,37 +35,29 @@ function module.emit(g)
   -- Of chunks that another kernel prepares, T and P are in the ring of K.
   local keys, values, prepared = rings.keys:cursor(), rings.values:cursor(), (rings.prepared or rings.keys):cursor()
 
-  local with_o = not p.summary
+  local with_o = p.with_o
   local s, s16 = k:regs("f32", p.dim // 2), k:regs("b32", p.dim // 4)
   local u, o = k:regs("f32", p.chunk // 2), k:regs("f32", p.chunk // 2)
   local function words() return k:regs("b32", p.chunk // 4) end
   local x16, u16, update16, o16 = words(), words(), words(), words()
   local function pack(words_of, of) operands.pack(k, p, words_of, of) end
   local function pack_state() pack(s16, function(r) return s[r] end) end
-  local store = with_o and results.writer(g)
+  local store = not p.summary and results.writer(g)
+  local store_image = p.image and images.writer(g)
 
   local values_mask = at.kind and k:mov(at.kind, { type = "u32" }) - 1
   local scaled, rest
   local function convert_o() pack(o16, function(r) return o[r] end) end
-  local function free_prepared()
-    if not rings.prepared then
-      rings.keys:release(prepared, { lane = lane })
-      return rings.keys:advance(prepared)
-    end
-    local empty = rings.prepared:empty_barrier(prepared) -- in the CTA that prepares the stage next
-    k:mbarrier_arrive(k:mapa(empty, prepared.phase ~ 1), { space = "shared::cluster", guard = lane:eq(0) })
-    rings.prepared:advance(prepared)
-  end
 
   -- The first part of a chunk: up to U. O of the chunk before, if there is one, leaves while its products run.
-  local function values_of(later)
+  local function values_of(later, chunk)
     rings.keys:wait(keys)
     multiply.k(u, s16, keys.stage, 0)
     if later and with_o then
       k:wgmma_wait_group(1)
       convert_o()
     end
-    if later then free_prepared() end
+    if later then stages.free_prepared(g, prepared, lane) end
     if with_o then multiply.q(o, s16, keys.stage, 0) end
     if later and with_o then store(o16) end
     rings.values:wait(values)
@@ -73,9 +68,15 @@ function module.emit(g)
     end
     for i = 0, #v16 - 1 do v[2 * i], v[2 * i + 1] = split(k, v16[i]) end
     k:wgmma_wait_group(with_o and 1 or 0)
-    pack(x16, function(r) return x(r, v[r], u[r]) end)
+    local beta = p.least_beta and of_chunk.beta(keys.stage)
+    pack(x16, function(r)
+      local element = x(r, v[r], u[r])
+      if beta then k:mul(u[r], element, beta(r)) end -- the diagonal of T
+      return element
+    end)
     if rings.prepared then rings.prepared:wait(prepared) end
-    multiply.t(u, x16, prepared.stage, 0)
+    multiply.t(u, x16, prepared.stage, beta and 1 or 0)
+    if store_image then store_image(s16, chunk) end -- they are no operand any more
     k:bar_warp_sync(0xFFFFFFFF)
     rings.values:release(values, { lane = lane })
     rings.values:advance(values)
@@ -89,33 +90,30 @@ function module.emit(g)
     pack(update16, function(r) return rest and u[r] * rest(r) or u[r] end)
   end
 
-  -- The second part: the state after the chunk, while O is in flight.
-  local function pass_state()
-    multiply.update(s, update16, keys.stage)
+  -- The second part: the state after the chunk, while O is in flight. Behind the last chunk it may be of no use.
+  local function pass_state(last)
+    local wanted = not last or p.final_state or p.summary
+    if wanted then multiply.update(s, update16, keys.stage, 1) end
+    if store and rest then pack(u16, function(r) return u[r] end) end
     if with_o then
-      if rest then pack(u16, function(r) return u[r] end) end
       multiply.p(o, rest and u16 or update16, prepared.stage, 1)
+    elseif store then -- U is the result
+      store(u16)
     end
     k:wgmma_wait_group(with_o and 1 or 0)
-    k:bar_warp_sync(0xFFFFFFFF) -- all lanes have read the gates
-    -- Once, or twice where the other CTA prepares the chunk, so that no warpgroup gives its keys back here.
-    if rings.prepared then
-      local there = (keys.stage >> 1) ~ at.half
-      k:mbarrier_arrive(rings.keys:empty_barrier(keys), { guard = lane:le(there) })
-    end
-    rings.keys:advance(keys)
-    pack_state()
+    stages.free_keys(g, keys, lane)
+    if not last then pack_state() end
   end
 
   -- ptxas (13.0) serialises products that are in flight where a loop ends and are waited for in it: a round is the
   -- second part of a chunk and the first one of the next.
   local function chunks()
-    values_of(false)
-    k:loop({ from = 1, to = at.chunks }, function()
+    values_of(false, k:mov(0, { type = "u32" }))
+    k:loop({ from = 1, to = at.chunks }, function(chunk)
       pass_state()
-      values_of(true)
+      values_of(true, chunk)
     end)
-    pass_state()
+    pass_state(true)
     if with_o then
       k:wgmma_wait_group(0)
       convert_o()

@@ -3,6 +3,7 @@
 -- lanes store the rows.
 
 local tensors = require "wgrun.attention.tensors"
+local sequences = require "wgrun.linear_attention.sequences"
 local panels = require "wgrun.tile.panel"
 
 local module = {}
@@ -39,8 +40,8 @@ function module.emit(g)
   local from, cursor = panel_of(g)
   local lane, place = k:special "tid.x" & 31, tensors.place(p)
   local last, leader = at.start + at.tokens, lane:eq(0)
-  k:loop(at.chunks, function(chunk)
-    local row = at.start + (chunk << 6)
+  k:loop(at.chunks, function(turn)
+    local row = at.start + (sequences.chunk(g, turn) << 6)
     ring:wait(cursor)
     -- Of what the other warps have written: they need not wait for the fence.
     k:fence_proxy_async { space = "shared::cta" }

@@ -38,4 +38,7 @@ function module.complete(g, at, of_sequence)
   return at
 end
 
+--- The chunk of that turn, a register: a pass backward begins with the last one.
+function module.chunk(g, turn) return g.p.reversed and g.at.chunks - 1 - turn or turn end
+
 return module

@@ -19,8 +19,8 @@ end
 --- The number of sequences, and of tokens: of each sequence, or of all packed ones. Raises where shapes do not fit.
 --- name: of the function, without wg; rows: lists { tensor's name, tensor, extents of a token's elements }, the first
 --- one of which says how many tokens there are, with the names of their extents in messages, `extents`; values: the
---- options of a launch.
-function module.check(name, p, rows, values)
+--- options of a launch; states: by the names of the states among them, the options that they go with.
+function module.check(name, p, rows, values, states)
   for _, row in ipairs(rows) do
     local shape, rank = arguments.shape_of(row[2]), #row[3] + (p.packed and 1 or 2)
     if not shape or #shape ~= rank then
@@ -34,9 +34,9 @@ function module.check(name, p, rows, values)
     local own = row[3]
     module.expect(name, row[1], row[2], p.packed and { tokens, own[1], own[2] } or { batch, tokens, own[1], own[2] })
   end
-  attention_tensors.values(name, p, values, {
-    starts = "packed", initial_state = "initial_state", final_state = "final_state",
-  })
+  states = states or { initial_state = "initial_state", final_state = "final_state" }
+  attention_tensors.values(name, p, values, states)
+  attention_tensors.values(name, p, values, { starts = "packed" })
   if p.packed then
     local starts = arguments.shape_of(values.starts)
     if not starts or #starts ~= 1 then
@@ -46,8 +46,8 @@ function module.check(name, p, rows, values)
   end
   local k_extent, v_extent = p.dim, p.value_dim
   if p.state_layout == "vk" then k_extent, v_extent = v_extent, k_extent end
-  for _, state in ipairs { "initial_state", "final_state" } do
-    if p[state] then module.expect(name, state, values[state], { batch, p.heads, k_extent, v_extent }) end
+  for state, option in pairs(states) do
+    if p[option] then module.expect(name, state, values[state], { batch, p.heads, k_extent, v_extent }) end
   end
   if tokens == 0 or batch == 0 then
     fail(("%s: %s has no tokens, so there is nothing to compute"):format(name, rows[1][1]))

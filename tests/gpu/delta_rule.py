@@ -8,6 +8,8 @@ import sys
 
 from hopper import Graph, device, in_turn, torch  # first: ends where there is no GPU
 
+from delta_rule_inputs import DIM, error, inputs
+
 import wgrun
 
 try:
@@ -19,7 +21,6 @@ except ImportError:
 SIDE = torch.cuda.Stream()
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 20
 WANTED = sys.argv[2:]  # numbers of rows; all of them without
-DIM = 128
 
 
 def rows():
@@ -43,24 +44,6 @@ def rows():
     yield 1, 8192, 16, 16, 1, [1000, 24, 1, 3071, 4096], "channel"
 
 
-def inputs(batch, tokens, qk_heads, heads, decay):
-    def unit(*shape):
-        return torch.nn.functional.normalize(torch.randn(*shape, device="cuda"), dim=-1).bfloat16()
-
-    torch.manual_seed(tokens + heads)
-    q, k = unit(batch, tokens, qk_heads, DIM), unit(batch, tokens, qk_heads, DIM)
-    v = torch.randn(batch, tokens, heads, DIM, device="cuda").bfloat16()
-    # As in a trained model: heads that forget within some tokens, and heads that remember thousands.
-    rate = torch.logspace(-3, 0.5, heads, device="cuda")
-    if decay == "head":
-        g = -rate * torch.nn.functional.softplus(torch.randn(batch, tokens, heads, device="cuda"))
-    else:  # -5 at least, as the newer of these models have it
-        g = -rate[:, None] * torch.nn.functional.softplus(torch.randn(batch, tokens, heads, DIM, device="cuda"))
-        g = g.clamp(min=-5)
-    beta = torch.sigmoid(torch.randn(batch, tokens, heads, device="cuda"))
-    return q, k, v, g, beta
-
-
 def expected(q, k, v, g, beta, scale):
     """O and the last state of one sequence, heads x tokens x dim each, in binary64, in chunks of 64; g is heads x tokens x 1 or dim."""
     heads, tokens, _ = v.shape
@@ -78,10 +61,6 @@ def expected(q, k, v, g, beta, scale):
         out[:, at] = scale * ((total.exp() * qc) @ s + qk.tril() @ u)
         s = total[:, -1:].exp().mT * s + ((total[:, -1:] - total).exp() * kc).mT @ u
     return out, s
-
-
-def error(got, want):
-    return ((got.double() - want).square().mean() / want.square().mean()).sqrt().item()
 
 
 def measure(batch, tokens, qk_heads, heads, segments, lengths, decay):

@@ -175,6 +175,28 @@ delta_rule("delta rule, packed", 600, { packed = true })
 delta_rule("delta rule, segments", 1300, { segments = 3, initial_state = true })
 delta_rule("delta rule, decays for each channel", 576, { decay = "channel" })
 
+local function delta_rule_backward(name, tokens, opts)
+  opts.initial_state, opts.final_state = true, true
+  local function shape(...) return opts.packed and { tokens, ... } or { 1, tokens, ... } end
+  local function rows(count, seed) return wg.randn { shape = shape(count, 128), dtype = "bf16", seed = seed } end
+  local heads, states = opts.heads or 1, { 1, opts.heads or 1, 128, 128 }
+  local Q, K, V, dO = rows(1, 1), (rows(1, 2):convert "f32" / 16):convert "bf16", rows(heads, 3), rows(heads, 4)
+  cases[#cases + 1] = { name = name, body = function()
+    local launches = wg.delta_rule_backward(opts):launches {
+      Q = Q, K = K, V = V, dO = dO, g = wg.full("f32", shape(heads), -0.05), beta = wg.full("f32", shape(heads), 0.5),
+      dQ = wg.zeros("bf16", Q.shape), dK = wg.zeros("bf16", K.shape), dV = wg.zeros("bf16", V.shape),
+      dg = wg.zeros("f32", shape(heads)), dbeta = wg.zeros("f32", shape(heads)),
+      initial_state = wg.randn { shape = states, dtype = "f32", seed = 5 }, d_initial_state = wg.zeros("f32", states),
+      d_final_state = wg.randn { shape = states, dtype = "f32", seed = 6 },
+      starts = opts.packed and wg.tensor("s32", { 2 }, { 0, tokens - 30 }) or nil,
+    }
+    launches[3][2].grid = { 1 } -- a CTA that has all units
+    for _, launch in ipairs(launches) do launch[1]:run(launch[2]) end
+  end }
+end
+delta_rule_backward("gradients of the delta rule", 576, {})
+delta_rule_backward("gradients of the delta rule, packed, two heads", 330, { packed = true, heads = 2, qk_heads = 1 })
+
 -- Nine chunks, so that stages are used again; a CTA with two heads, two that share copies, and segments.
 local function ssd(name, tokens, opts)
   opts.heads, opts.final_state = opts.heads or 2, true

@@ -302,6 +302,8 @@ class Attention(Case):
             "mla_decode": (lambda x: ops.mla_decode(x, rows, ends[:1], None, 0.07, True), random(1, 1, 2, 576)),
             "delta_rule": (lambda x: ops.delta_rule(x, x, x, decays, decays, 0.1, None, False, False, None)[0],
                            random(1, 8, 2, 128)),
+            "delta_rule_backward": (lambda x: ops.delta_rule_backward(x, x, x, decays, decays, x, None, 0.1, None, False, None)[0],
+                                    random(1, 8, 2, 128)),
             "ssd": (lambda x: ops.ssd(x, *of_ssd, *(None,) * 5, False, 0.0, 1.0, False)[0], random(1, 8, 2, 64)),
             "ssd_backward": (lambda x: ops.ssd_backward(x, *of_ssd, *(None,) * 5, x, None, False, 0.0, 1.0)[0], random(1, 8, 2, 64))}
         self.assertEqual(set(calls), {name for name in dir(ops) if not name.startswith("_") and name != "name"})
@@ -531,6 +533,10 @@ class Operators(Case):
         starts = torch.tensor([0, 24, 64], dtype=torch.int32, device=DEVICE)
         q, k, v = (random(64, 2, 64, grad=True) for _ in range(3))
         self.check(torch.ops.wgrun.attention_packed.default, q, k, v, starts, starts, 40, 40, 0.125, True, 0, 0.0, True)
+        q, k, v = (random(1, 24, 2, 128, grad=True) for _ in range(3))
+        g, beta = (torch.rand(1, 24, 2, device=DEVICE, requires_grad=True) for _ in range(2))
+        state = torch.randn(1, 2, 128, 128, device=DEVICE, requires_grad=True)
+        self.check(torch.ops.wgrun.delta_rule.default, q, k, v, g, beta, 0.1, state, True, False, None)
 
     def test_export(self):
         class Net(torch.nn.Module):
@@ -644,6 +650,51 @@ class LinearAttention(Case):
             for sequence, rows in enumerate((slice(0, 30), slice(30, 100))):
                 self.compare(got, given, None, (0, rows), sequence)
 
+    def expected_gradients(self, given, states, d, d_states, parts):
+        """In binary64, of all tensors; parts are where sequences are: the batch and rows."""
+        leaves = [x.detach().double().requires_grad_() for x in (*given, states)]
+        q, k, v, g, beta, initial = leaves
+        loss = 0
+        for sequence, at in enumerate(parts):
+            for head in range(v.shape[2]):
+                of_qk = head // (v.shape[2] // q.shape[2])
+                o, state = recurrence(q[at][:, of_qk], k[at][:, of_qk], v[at][:, head], g[at][:, head, None], beta[at][:, head],
+                                      initial[sequence, head])
+                loss = loss + (o * d[at][:, head].double()).sum() + (state * d_states[sequence, head].double()).sum()
+        return torch.autograd.grad(loss, leaves)
+
+    def test_gradients(self):
+        for parts, starts in ([(batch, slice(None)) for batch in range(2)], None), ([(0, slice(0, 30)), (0, slice(30, 100))], [0, 30, 100]):
+            given = self.tensors(1 if starts else 2, 100 if starts else 70, 1, 2, ())
+            states, d, d_states = torch.randn(2, 2, 128, 128, device=DEVICE), torch.randn_like(given[2]), torch.randn(2, 2, 128, 128, device=DEVICE)
+            want = self.expected_gradients(given, states, d, d_states, parts)
+            for turned in (False, True):
+                leaves = [x.clone().requires_grad_() for x in (*given, states.mT if turned else states)]
+                o, state = wt.delta_rule(*leaves[:5], initial_state=leaves[5], output_final_state=True, state_v_first=turned,
+                                         cu_seqlens=torch.tensor(starts, device=DEVICE) if starts else None)
+                got = torch.autograd.grad((o, state), leaves, (d, d_states.mT if turned else d_states))
+                for mine, leaf, other in zip(got, leaves, (*want[:5], want[5].mT if turned else want[5])):
+                    self.assertEqual((mine.dtype, mine.shape), (leaf.dtype, leaf.shape))
+                    self.near(mine, other)
+
+    def test_gradients_of_some(self):
+        q, k, v, g, beta = self.tensors(1, 70, 2, 2, ())
+        zeros = torch.zeros(1, 2, 128, 128, device=DEVICE)
+        d = torch.randn_like(v)
+        want = self.expected_gradients((q, k, v, g.bfloat16(), beta.bfloat16()), zeros, d, zeros, [(0, slice(None))])
+        leaves = [x.clone().requires_grad_() for x in (v, g.bfloat16(), beta.bfloat16())]
+        got = torch.autograd.grad(wt.delta_rule(q, k, *leaves)[0], leaves, d)
+        for mine, leaf, other in zip(got, leaves, want[2:]):
+            self.assertEqual(mine.dtype, leaf.dtype)
+            self.near(mine, other, 0.02)
+        state = zeros.clone().requires_grad_()
+        o, last = wt.delta_rule(q, k, v, g, beta, initial_state=state, output_final_state=True)
+        self.near(torch.autograd.grad(last.sum(), state)[0],
+                  self.expected_gradients((q, k, v, g, beta), zeros, 0 * d, zeros + 1, [(0, slice(None))])[5])
+        none = [x[:, :0].clone().requires_grad_() for x in (q, k, v, g, beta)]
+        o, last = wt.delta_rule(*none, initial_state=state, output_final_state=True)
+        self.assertTrue(torch.equal(torch.autograd.grad((2 * last).sum(), state)[0], zeros + 2))
+
     def test_lengths_of_keys(self):
         q, k, v, g, beta = self.tensors(1, 20, 1, 1, (128,))
         got, want = (call[0] for call in (wt.kda(3 * q, 5 * k, v, g, beta, use_qk_l2norm_in_kernel=True), wt.kda(q, k, v, g, beta)))
@@ -660,6 +711,11 @@ class LinearAttention(Case):
         q, k, v, g, beta = self.tensors(1, 20, 2, 2, (128,))
         with self.assertRaisesRegex(NotImplementedError, "gradients"):
             wt.kda(q, k, v.detach().requires_grad_(), g, beta)[0].sum().backward()
+        with self.assertRaisesRegex(NotImplementedError, "gradients of torch.float16"):
+            wt.delta_rule(q.half(), k.half(), v.half().requires_grad_(), g[..., 0], beta)[0].sum().backward()
+        with self.assertRaisesRegex(NotImplementedError, "second"):
+            (first,) = torch.autograd.grad(wt.delta_rule(q, k, v.requires_grad_(), g[..., 0], beta)[0].sum(), v, create_graph=True)
+            first.sum().backward()
         with self.assertRaisesRegex(NotImplementedError, "use_gate_in_kernel"):
             wt.kda(q, k, v, g, beta, use_gate_in_kernel=True)
         for call, text in ((lambda: wt.delta_rule(q, k, v, g, beta), r"g \(1, 20, 2, 128\) and beta"),

@@ -50,6 +50,10 @@ for _, segments in ipairs { 1, 3 } do
     try(wg.ssd_backward, { heads = 4, headdim = dim, segments = segments, slices = 2, initial_state = true, D = true, name = "ssd_backward" .. dim .. "_" .. segments })
   end
 end
+for _, packed in ipairs { false, true } do
+  try(wg.delta_rule_backward, { heads = 4, qk_heads = packed and 2 or 4, packed = packed, initial_state = true, final_state = packed,
+    name = "delta_backward" .. (packed and "_packed" or "") })
+end
 try(wg.ssd, { heads = 4, pairs = true, packed = true, dt_softplus = true, name = "ssd_pairs" })
 try(wg.ssd, { heads = 4, z = true, D = "headdim", name = "ssd_gate" })
 try(wg.ssd_backward, { heads = 4, z = true, packed = true, dt_softplus = true, dt_bias = true, D = "headdim", name = "ssd_backward_gate" })

@@ -171,7 +171,7 @@ class Launcher:
         whose tensors have the same shapes, and whose numbers are the same, are looked at and written once."""
         tensor = sys.modules["torch"].Tensor
         values = (*operands, *named.values())
-        device = operands[0].get_device()
+        device = values[0].get_device()
         key = (*named, *((v.dtype, v.shape, v.get_device(), v.is_contiguous(), v.is_neg()) if isinstance(v, tensor) else (type(v), v)
                          for v in values))
         with self._engine.turn:

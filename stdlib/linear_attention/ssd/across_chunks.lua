@@ -70,7 +70,8 @@ function module.emit(g)
   local split = elements.from_output[p.dtype]
   local offsets, stage_of_head = gates.places(k, p, g.buffers.gates)
   local function stage_at(stage) return stage_of_head(p.gated == 1 and stage or stage * p.gated + at.unit) end
-  local products = operands.products(k, p, g.buffers)
+  local products = operands.products(k, p)
+  local update = products.columns(g.buffers.k, p.k_columns)
   local load = module.loader(g, stage_at, offsets)
   local keys, prepared = rings.keys:cursor { held = true }, with_y and rings.prepared:cursor()
   local function words(count) return k:regs("b32", count) end
@@ -108,7 +109,7 @@ function module.emit(g)
   -- Chunk `number`, whose operands are loaded, and the operands of the next one, unless it is the last. Y of a chunk is
   -- stored in the next one.
   local function pass(number, last)
-    products.update(s, update16, keys.stage)
+    update(s, update16, keys.stage, 1)
     multiply.c(y, s16, keys.stage, 0)
     k:if_(number:gt(0), function() store(y16) end)
     local scaled = operands.columns(k, stage_at(keys.stage) + offsets.scaled, p.chunk)
@@ -147,7 +148,7 @@ function module.emit(g)
   else
     k:loop(at.chunks, function()
       load_chunk(x16)
-      products.update(s, update16, keys.stage)
+      update(s, update16, keys.stage, 1)
       k:wgmma_wait_group(0)
       free_keys()
     end)

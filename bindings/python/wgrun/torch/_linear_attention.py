@@ -46,6 +46,65 @@ def _(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, scale: float, in
     return _empty(v, final_state, starts)
 
 
+@operation("delta_rule_backward", lacks="second derivatives")
+def _delta_rule_backward(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, d: Tensor, d_state: Optional[Tensor],
+                         scale: float, initial_state: Optional[Tensor], state_v_first: bool,
+                         starts: Optional[Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+    results = _empty_gradients(q, k, v, beta, initial_state)
+    if v.numel() == 0:
+        for result in results:
+            result.zero_()
+        if initial_state is not None and d_state is not None:
+            results[5].copy_(d_state)
+        return results
+    options = (("heads", v.shape[-2]), ("qk_heads", q.shape[-2]), ("packed", starts is not None), ("g_dtype", DTYPES[g.dtype]),
+               ("initial_state", initial_state is not None), ("final_state", d_state is not None),
+               ("state_layout", "vk" if state_v_first else "kv"))
+    named = {name: ready(x) for name, x in (("Q", q), ("K", k), ("V", v), ("g", g), ("beta", beta), ("dO", d))}
+    named.update(zip(("dQ", "dK", "dV", "dg", "dbeta"), results))
+    if initial_state is not None:
+        named.update(initial_state=initial_state, d_initial_state=results[5])
+    named.update((name, ready(x)) for name, x in (("d_final_state", d_state), ("starts", starts)) if x is not None)
+    for step in script('return require("wgrun").delta_rule_backward(options):steps()', *options):
+        step.on_tensors(**named, scale=scale)
+    return results
+
+
+def _empty_gradients(q: Tensor, k: Tensor, v: Tensor, beta: Tensor,
+                     initial_state: Optional[Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+    dq, dk, dv = (torch.empty_like(x, memory_format=torch.contiguous_format) for x in (q, k, v))
+    state = v.new_empty((0,) if initial_state is None else initial_state.shape, dtype=torch.float32)
+    return dq, dk, dv, beta.new_empty(beta.shape), beta.new_empty(beta.shape), state
+
+
+@_delta_rule_backward.register_fake
+def _(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, d: Tensor, d_state: Optional[Tensor], scale: float,
+      initial_state: Optional[Tensor], state_v_first: bool,
+      starts: Optional[Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+    return _empty_gradients(q, k, v, beta, initial_state)
+
+
+def _context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+    *rows, ctx.scale, initial_state, ctx.final_state, ctx.state_v_first, starts = inputs
+    ctx.set_materialize_grads(False)
+    ctx.save_for_backward(*rows, initial_state, starts)
+
+
+def _gradients(ctx: Any, d: Optional[Tensor], d_state: Optional[Tensor]) -> tuple[Optional[Tensor], ...]:
+    q, k, v, g, beta, initial_state, starts = ctx.saved_tensors
+    if g.dim() == v.dim():
+        missing("wgrun::delta_rule", "has no gradients where a decay is for each channel")
+    if v.dtype != torch.bfloat16:
+        missing("wgrun::delta_rule", f"has no gradients of {v.dtype}: bfloat16")
+    d = torch.zeros_like(v) if d is None else d
+    dq, dk, dv, dg, dbeta, d_initial = _delta_rule_backward(
+        q, k, v, g, beta, d.contiguous(), d_state if ctx.final_state else None, ctx.scale, initial_state, ctx.state_v_first, starts)
+    return dq, dk, dv, dg.to(g.dtype), dbeta, None, None if initial_state is None else d_initial, None, None, None
+
+
+_delta_rule.register_autograd(_gradients, setup_context=_context)
+
+
 def _unit(x: Tensor) -> Tensor:
     """Rows of length 1, as flash-linear-attention makes them."""
     wide = x.float()
@@ -89,7 +148,8 @@ def delta_rule(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, scale: 
                **others: Any) -> tuple[Tensor, Optional[Tensor]]:
     """flash-linear-attention's chunk_gated_delta_rule: q and k are batch x tokens x heads x 128, v batch x tokens x value
     heads x 128, g (the logarithm of the decay) and beta batch x tokens x value heads. Returns o and, with
-    output_final_state, the states after the last tokens (float32), else None. No gradients."""
+    output_final_state, the states after the last tokens (float32), else None. Gradients are for bfloat16: of all of q, k, v,
+    g, beta and initial_state, also by way of the states after the last tokens."""
     return _call("delta_rule", q, k, v, g, beta, scale, initial_state, output_final_state, use_qk_l2norm_in_kernel,
                  state_v_first, cu_seqlens, others)
 

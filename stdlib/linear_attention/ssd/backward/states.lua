@@ -124,7 +124,8 @@ local function pass(g)
   local k, p, rings, at = g.k, g.p, g.rings, g.at
   local lane, warp = k:special "tid.x" & 31, k:special "tid.x" >> 5 & 3
   local offsets, stage_at = gates.places(k, p, g.buffers.gates)
-  local load, products = across_chunks.loader(g, stage_at, offsets), operands.products(k, p, g.buffers)
+  local load = across_chunks.loader(g, stage_at, offsets)
+  local multiply = operands.products(k, p).columns(g.buffers.k, p.k_columns)
   local keys, output = rings.keys:cursor(), not p.summary and rings.outputs:cursor()
   local last, total = 4 * (p.chunk - 1), p.summary and k:mov(0.0, { type = "f32" })
   local s, x, update = k:regs("f32", p.dim // 2), k:regs("b32", p.chunk // 4), k:regs("b32", p.chunk // 4)
@@ -146,7 +147,7 @@ local function pass(g)
     local whole = k:ld_shared_f32(stage_at(keys.stage), { offset = offsets.scaled + last })
     if total then k:add(total, total, k:ld_shared_f32(stage_at(keys.stage), { offset = offsets.sum + last })) end
     for r = 0, #s - 1 do k:mul(s[r], s[r], whole) end
-    products.update(s, update, keys.stage)
+    multiply(s, update, keys.stage, 1)
     k:wgmma_wait_group(0)
     k:bar_warp_sync(0xFFFFFFFF) -- all lanes have read x and the weights
     rings.keys:release(keys, { lane = lane })

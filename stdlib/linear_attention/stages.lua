@@ -1,0 +1,30 @@
+-- How the warpgroup that has the state gives back the stages of a chunk: to the CTA of the cluster that prepares in
+-- them next, or where another kernel has prepared, to the thread that copies.
+
+local module = {}
+
+--- T and P have been multiplied. name: of the ring, by default that of both.
+function module.free_prepared(g, prepared, lane, name)
+  local k, ring = g.k, g.rings[name or "prepared"]
+  if not ring then
+    g.rings.keys:release(prepared, { lane = lane })
+    return g.rings.keys:advance(prepared)
+  end
+  local empty = ring:empty_barrier(prepared) -- in the CTA that prepares the stage next
+  k:mbarrier_arrive(k:mapa(empty, prepared.phase ~ 1), { space = "shared::cluster", guard = lane:eq(0) })
+  ring:advance(prepared)
+end
+
+--- K, Q and the gates have been read.
+function module.free_keys(g, keys, lane)
+  local k, rings = g.k, g.rings
+  k:bar_warp_sync(0xFFFFFFFF) -- all lanes have read the gates
+  -- Once, or twice where the other CTA prepares the chunk, so that no warpgroup gives its keys back here.
+  if rings.prepared then
+    local there = (keys.stage >> 1) ~ g.at.half
+    k:mbarrier_arrive(rings.keys:empty_barrier(keys), { guard = lane:le(there) })
+  end
+  rings.keys:advance(keys)
+end
+
+return module
