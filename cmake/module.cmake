@@ -28,13 +28,19 @@ endif()
 
 include(${PROJECT_SOURCE_DIR}/cmake/precompiled.cmake)
 
-# Eight files at once need half the time of eight: most of it goes into headers and the templates that they bring
-# along. A compiler cache, or somebody who changes one file again and again, is better off without; a host compiles them
-# once, however it is built.
+# Eight files at once need half the time of eight, and 32 files three quarters of that: most of it goes into headers and
+# the templates that they bring along. A compiler cache, or somebody who changes one file again and again, is better off
+# without; a host compiles them once, however it is built. Many processors are better off with eight, of which there are
+# enough for all of them.
 if((CMAKE_BUILD_TYPE STREQUAL Release OR NOT PROJECT_IS_TOP_LEVEL) AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     option(WGRUN_UNITY "Compile several files at once" ON)
 else()
     option(WGRUN_UNITY "Compile several files at once" OFF)
+endif()
+cmake_host_system_information(RESULT processors QUERY NUMBER_OF_LOGICAL_CORES)
+set(WGRUN_AT_ONCE 8)
+if(processors LESS_EQUAL 4 AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(WGRUN_AT_ONCE 32)
 endif()
 if(WGRUN_UNITY)
     # Of several files at once g++ takes all but the first for headers, whose types must not be of one file alone.
@@ -68,7 +74,7 @@ function(wgrun_library name folder)
                                         PRIVATE wgrun_flags wgrun_inside wgrun_fmt wgrun_json)
     wgrun_precompile(wgrun_${name})
     if(WGRUN_UNITY)
-        set_target_properties(wgrun_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+        set_target_properties(wgrun_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${WGRUN_AT_ONCE})
     endif()
 endfunction()
 

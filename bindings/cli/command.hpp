@@ -8,12 +8,14 @@
 
 namespace wgrun::cli {
 
-/// What a command takes besides its own options and --json, which every command has.
+/// What a command takes besides its own options, --json, which every command has, and --max-memory and
+/// --max-seconds, which all have that work in this process.
 enum class Takes : unsigned char {
     nothing,
-    colour,   ///< --color
-    script,   ///< FILE [args], and the options of scripts: --backend, --restricted ...
-    program,  ///< PROGRAM [args]
+    text,      ///< of a script or of PTX: --color, and the limits of scripts
+    messages,  ///< it starts other commands, each with limits of its own
+    script,    ///< FILE [args], and the options of scripts: --backend, --restricted ...
+    program,   ///< PROGRAM [args]: it becomes another program
 };
 
 struct Command {

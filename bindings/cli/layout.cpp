@@ -325,7 +325,7 @@ Command::Run declare_decode(Arguments& arguments) {
 
 const Command layout_command{"layout",
                              "Show a layout, or a layout, tile or fragment of a script, as a picture",
-                             Takes::colour, layout_detail::declare_layout};
+                             Takes::text, layout_detail::declare_layout};
 const Command decode_command{"decode", "Decode a matrix descriptor of wgmma, field by field", Takes::nothing,
                              layout_detail::declare_decode};
 

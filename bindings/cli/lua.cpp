@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -33,6 +34,19 @@ std::string as_json(const TranslatedText& script) {
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
+/// Whether the kernel has more instructions than are allowed, which it says then.
+bool is_too_large(const Request& request, const Kernel& kernel) {
+    const std::uint64_t most = request.limits.program;
+    std::uint64_t count = 0;
+    for (const BasicBlock& block : kernel.program().blocks()) count += block.steps.size();
+    if (most == 0 || count <= most) return false;
+    const Diagnostic finding = plain_error(
+        fmt::format("the kernel has {} instructions, and is not translated: {} are allowed", count, most),
+        "a higher limit (--max-program)", kernel.program().where());
+    print_findings(request, {&finding, 1});
+    return true;
+}
+
 int translate(Request request, const Asked& asked) {
     request.file = asked.file;
     const std::optional<std::string> text = ptx_text(request);
@@ -50,6 +64,8 @@ int translate(Request request, const Asked& asked) {
         if (launch && names.size() != 1)
             throw ArgumentError(fmt::format("{}: `kernel` is missing: the text has {}", asked.launch,
                                             count_of(names.size(), "kernel")));
+        for (const std::string& one : names)
+            if (is_too_large(request, module.kernel(one))) return Exit::failed;
         const TranslatedText script = module.script(names, launch ? &launch->options : nullptr);
         for (const std::string& said : script.remarks) remark(fmt::format("{}: {}", request.name(), said));
         if (asked.out.empty()) {
@@ -68,7 +84,7 @@ int translate(Request request, const Asked& asked) {
 }  // namespace lua_detail
 
 const Command lua_command{
-    "lua", "Print the kernels of a PTX text as a script that builds them", Takes::colour,
+    "lua", "Print the kernels of a PTX text as a script that builds them", Takes::text,
     [](Arguments& arguments) -> Command::Run {
         const auto asked = std::make_shared<lua_detail::Asked>();
         arguments.option("FILE", asked->file, "The PTX text; - is standard input").required();

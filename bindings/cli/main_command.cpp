@@ -77,37 +77,36 @@ void add_colour_option(CLI::App& app, TextOptions& words) {
         ->capture_default_str();
 }
 
-void add_limit_options(CLI::App& app, TextOptions& words) {
+constexpr const char* limits_group = "Limits (docs/sandbox.md; 0: none)";
+
+void add_limit(CLI::App& app, const char* name, std::optional<std::uint64_t>& value, const char* unit,
+               const char* what) {
     constexpr std::uint64_t most = std::uint64_t{1} << 40;
+    app.add_option(name, value, what)
+        ->type_name(unit)
+        ->check(CLI::Range(std::uint64_t{0}, most))
+        ->group(limits_group);
+}
+
+/// Of all that works in this process.
+void add_process_limits(CLI::App& app, TextOptions& words) {
     constexpr double most_seconds = 1e9;
-    constexpr const char* group = "Limits of scripts (docs/sandbox.md; 0: none)";
-    app.add_flag("--restricted", words.restricted,
-                 "No files, no other programs, no bytecode, and limits, for scripts that are not trusted")
-        ->group(group);
-    const auto add = [&](const char* name, std::optional<std::uint64_t>& value, const char* unit,
-                         const char* what) {
-        app.add_option(name, value, what)
-            ->type_name(unit)
-            ->check(CLI::Range(std::uint64_t{0}, most))
-            ->group(group);
-    };
-    add("--max-memory", words.memory, "MIB",
-        "Memory of the script and of all that is made of it, but tensors");
-    add("--max-instructions", words.instructions, "N", "Lua instructions");
-    app.add_option("--max-seconds", words.seconds, "Time of the script and everything that it runs")
+    add_limit(app, "--max-memory", words.memory, "MIB",
+              "Memory of the command: of scripts, texts and all that is made of them, but tensors");
+    app.add_option("--max-seconds", words.seconds, "Time of the command and everything that it runs")
         ->type_name("S")
         ->check(CLI::Range(0.0, most_seconds))
-        ->group(group);
-    add("--max-tensors", words.tensors, "MIB", "Total memory of its tensors");
-    add("--max-program", words.program, "N", "Instructions, blocks and registers of one kernel");
-    add("--max-steps", words.steps, "N", "Warp instructions of one launch on the simulator");
-    constexpr int most_multiprocessors = 1024;
-    app.add_option(
-           "--sms", words.multiprocessors,
-           "SMs of the chip that the simulator stands for: 132 of an H200 or H100 SXM, 114 of an H100 "
-           "PCIe, 78 of an H20")
-        ->type_name("N")
-        ->check(CLI::Range(1, most_multiprocessors));
+        ->group(limits_group);
+}
+
+void add_script_limits(CLI::App& app, TextOptions& words) {
+    app.add_flag("--restricted", words.restricted,
+                 "No files, no other programs, no bytecode, and limits, for scripts that are not trusted")
+        ->group(limits_group);
+    add_limit(app, "--max-instructions", words.instructions, "N", "Lua instructions");
+    add_limit(app, "--max-tensors", words.tensors, "MIB", "Total memory of its tensors");
+    add_limit(app, "--max-program", words.program, "N", "Instructions, blocks and registers of one kernel");
+    add_limit(app, "--max-steps", words.steps, "N", "Warp instructions of one launch on the simulator");
 }
 
 void add_script_options(CLI::App& app, Request& request, TextOptions& words) {
@@ -127,7 +126,15 @@ void add_script_options(CLI::App& app, Request& request, TextOptions& words) {
            "With - as FILE: what findings call standard input, as an editor does with an unsaved text")
         ->type_name("NAME");
     add_colour_option(app, words);
-    add_limit_options(app, words);
+    add_process_limits(app, words);
+    add_script_limits(app, words);
+    constexpr int most_multiprocessors = 1024;
+    app.add_option(
+           "--sms", words.multiprocessors,
+           "SMs of the chip that the simulator stands for: 132 of an H200 or H100 SXM, 114 of an H100 "
+           "PCIe, 78 of an H20")
+        ->type_name("N")
+        ->check(CLI::Range(1, most_multiprocessors));
     app.add_flag("--watch", request.watch,
                  "Run again whenever the script, or another one in its folder, changes");
     app.add_flag("--traceback", request.traceback, "Show the traceback of errors");
@@ -149,7 +156,12 @@ std::vector<Declared> declare_commands(CLI::App& app, Request& request, TextOpti
         here.add_flag("--json", request.json, "Print JSON on standard output");
         Arguments arguments(here);
         out.push_back({*command, here, command->declare(arguments)});
-        if (command->takes == Takes::colour) add_colour_option(here, words);
+        if (command->takes == Takes::text) {
+            add_colour_option(here, words);
+            add_script_limits(here, words);
+        }
+        if (command->takes == Takes::text || command->takes == Takes::nothing)
+            add_process_limits(here, words);
         if (command->takes == Takes::program) {
             here.footer(fmt::format(
                 "wgrun {} [OPTIONS] [--] PROGRAM [args]: the exit code is that of PROGRAM.", command->name));
@@ -339,7 +351,8 @@ int dispatch(int argc, char** argv) {
     const ProgressLine progress(!request.json && !request.watch && can_show_progress());
     for (const auto& [command, here, run] : declared) {
         if (!here.parsed()) continue;
-        if (command.takes >= Takes::script) request.args = script_arguments(here, app);
+        if (command.takes == Takes::script || command.takes == Takes::program)
+            request.args = script_arguments(here, app);
         if (command.takes == Takes::program && !take_program(request, here)) return Exit::usage;
         if (!ends_with(argc, argv, request.args)) return refuse_option(here, request.args.front());
         const auto behind = argc - static_cast<std::ptrdiff_t>(request.args.size()) - 1;

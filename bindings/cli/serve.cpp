@@ -102,6 +102,6 @@ Command::Run declare(Arguments& arguments) {
 
 const Command serve_command{"serve",
                             "Answer messages, a line of JSON each: checks and other commands, many at a time",
-                            Takes::nothing, serve_detail::declare};
+                            Takes::messages, serve_detail::declare};
 
 }  // namespace wgrun::cli

@@ -48,9 +48,9 @@ Command::Run declare_lsp(Arguments&) {
 }  // namespace servers_detail
 
 const Command mcp_command{"mcp", "Serve the Model Context Protocol on standard input and output, for agents",
-                          Takes::nothing, servers_detail::declare_mcp};
+                          Takes::messages, servers_detail::declare_mcp};
 const Command lsp_command{"lsp",
                           "Serve the Language Server Protocol on standard input and output, for editors",
-                          Takes::nothing, servers_detail::declare_lsp};
+                          Takes::messages, servers_detail::declare_lsp};
 
 }  // namespace wgrun::cli

@@ -38,15 +38,15 @@ void push_script_arguments(lua_State* L, const std::string& program, const std::
 namespace {
 
 /// A file, or where that has no value a text.
-struct Loading {
+struct Chunk {
     std::optional<const char*> file;
     std::string_view text;
     const char* name;
     int status;
 };
 
-int load(lua_State* L) {
-    auto& loading = *static_cast<Loading*>(lua_touserdata(L, 1));
+int load_chunk(lua_State* L) {
+    auto& loading = *static_cast<Chunk*>(lua_touserdata(L, 1));
     loading.status = loading.file
                          ? luaL_loadfilex(L, *loading.file, "t")
                          : luaL_loadbufferx(L, loading.text.data(), loading.text.size(), loading.name, "t");
@@ -55,7 +55,7 @@ int load(lua_State* L) {
 
 // Of the errors of Lua's parser one, too many levels, calls the message handler of the call around it, which
 // expects that the error ends that call. Here there is none.
-int load_without_handler(lua_State* L, Loading loading) {
+int load_without_handler(lua_State* L, Chunk loading) {
     if (loading.file && *loading.file != nullptr) {
         lua_pushfstring(L, "@%s", *loading.file);
         remember_name(L, lua_tostring(L, -1));
@@ -63,7 +63,7 @@ int load_without_handler(lua_State* L, Loading loading) {
     } else if (!loading.file) {
         remember_name(L, loading.name);
     }
-    lua_pushcfunction(L, load);
+    lua_pushcfunction(L, load_chunk);
     lua_pushlightuserdata(L, &loading);
     const int called = lua_pcall(L, 1, 1, 0);
     const int status = called == LUA_OK ? loading.status : called;

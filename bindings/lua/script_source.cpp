@@ -131,19 +131,19 @@ void look(lua_State* L, Sources& sources) {
     }
 }
 
-struct Operator {
+struct Spelled {
     std::string_view event, symbol;
 };
-constexpr std::array operators{Operator{"add", "+"},  Operator{"sub", "-"},   Operator{"mul", "*"},
-                               Operator{"div", "/"},  Operator{"idiv", "//"}, Operator{"mod", "%"},
-                               Operator{"band", "&"}, Operator{"bor", "|"},   Operator{"bxor", "~"},
-                               Operator{"shl", "<<"}, Operator{"shr", ">>"}};
+constexpr std::array operators{Spelled{"add", "+"},  Spelled{"sub", "-"},   Spelled{"mul", "*"},
+                               Spelled{"div", "/"},  Spelled{"idiv", "//"}, Spelled{"mod", "%"},
+                               Spelled{"band", "&"}, Spelled{"bor", "|"},   Spelled{"bxor", "~"},
+                               Spelled{"shl", "<<"}, Spelled{"shr", ">>"}};
 
 /// The expression that is operand `index` of the operator, or argument of the call of `name` at `line`.
 std::string_view argument_text(const syntax::Chunk& chunk, int line, std::string_view name, bool event,
                                int index) {
     using Kind = syntax::Expression::Kind;
-    const auto* symbol = std::ranges::find_if(operators, [&](const Operator& o) { return o.event == name; });
+    const auto* symbol = std::ranges::find_if(operators, [&](const Spelled& o) { return o.event == name; });
     int found = syntax::none;
     for (const syntax::Expression& e : chunk.expressions) {
         if (e.line != line) continue;

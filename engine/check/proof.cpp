@@ -17,15 +17,7 @@ using abstract::Stop;
 using abstract::Symbols;
 
 constexpr std::size_t most_executions = 1500;
-constexpr int most_restarts = 12;
 constexpr std::uint64_t most_clusters = 64;  ///< of a grid that is given
-
-/// A root has got another step: what was shown with the one before does not count.
-struct Again {};
-/// Places in the grid are to be numbers as others are.
-struct PlaceDecides {};
-/// There is no proof.
-struct Failed {};
 
 class Prover {
   public:
@@ -62,6 +54,14 @@ class Prover {
     }
 
   private:
+    static constexpr int most_restarts = 12;
+    /// A root has got another step: what was shown with the one before does not count.
+    struct Again {};
+    /// Places in the grid are to be numbers as others are.
+    struct PlaceDecides {};
+    /// There is no proof.
+    struct Failed {};
+
     /// Of the abstract executions of all values of some roots.
     struct Shown {
         std::map<int, std::int64_t> room;  ///< of the other roots

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "wgrun/cancellation.hpp"
@@ -11,7 +12,6 @@ namespace wgrun::flow {
 
 Graph::Graph(const std::vector<BasicBlock>& blocks) : blocks_(&blocks) {
     number();
-    find_dominators();
     std::vector<bool> exits(blocks.size());
     BlockId last = no_block;
     for (BlockId block = 0; block < blocks.size(); ++block)
@@ -28,74 +28,107 @@ Graph::Graph(const std::vector<BasicBlock>& blocks) : blocks_(&blocks) {
 
 namespace {
 
-/// Reverse post-order from `first`, along successors(block, visit). It is not recursive, since a kernel may
-/// have as many blocks as instructions.
-template <class Successors>
-std::vector<BlockId> reverse_post_order(std::size_t count, BlockId first, Successors successors) {
-    struct Visit {
-        BlockId block;
-        std::vector<BlockId> left;  ///< successors to visit, the last one first
-    };
-    std::vector<BlockId> order;
-    std::vector<bool> seen(count);
-    std::vector<Visit> stack;
-    const auto enter = [&](BlockId block) {
-        seen[block] = true;
-        stack.push_back({block, {}});
-        successors(block, [&](BlockId to) { stack.back().left.push_back(to); });
-    };
-    enter(first);
-    while (!stack.empty()) {
-        Visit& top = stack.back();
-        if (top.left.empty()) {
-            order.push_back(top.block);
-            stack.pop_back();
-            continue;
-        }
-        const BlockId to = top.left.back();
-        top.left.pop_back();
-        if (!seen[to]) enter(to);
-    }
-    std::ranges::reverse(order);
-    return order;
-}
+/// A depth-first search. It is not recursive, since a kernel may have as many blocks as instructions.
+struct Search {
+    std::vector<BlockId> order;         ///< the blocks that it reaches, in reverse post-order
+    std::vector<BlockId> entered;       ///< the same as it enters them
+    std::vector<std::uint32_t> from;    ///< of each in `entered`, where it came from: a place there
+    std::vector<std::uint32_t> number;  ///< of each block its place in `entered`
+    static constexpr auto unreached = UINT32_MAX;
 
-/// Immediate dominators of the blocks in `order`, a reverse post-order; the first block is its own.
-template <class Predecessors>
-std::vector<BlockId> immediate_dominators(std::size_t count, const std::vector<BlockId>& order,
-                                          Predecessors predecessors) {
-    std::vector<BlockId> place(count, no_block), above(count, no_block);
-    for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<BlockId>(i);
-    above[order.front()] = order.front();
-    const auto meet = [&](BlockId a, BlockId b) {
-        while (a != b) {
-            while (place[a] > place[b]) a = above[a];
-            while (place[b] > place[a]) b = above[b];
+    /// From `first`, along successors(block, visit).
+    template <class Successors>
+    Search(std::size_t count, BlockId first, Successors successors) : number(count, unreached) {
+        struct Visit {
+            BlockId block;
+            std::vector<BlockId> left;  ///< successors to visit, the last one first
+        };
+        std::vector<Visit> stack;
+        const auto enter = [&](BlockId block, std::uint32_t parent) {
+            number[block] = static_cast<std::uint32_t>(entered.size());
+            entered.push_back(block);
+            from.push_back(parent);
+            stack.push_back({block, {}});
+            successors(block, [&](BlockId to) { stack.back().left.push_back(to); });
+        };
+        enter(first, 0);
+        while (!stack.empty()) {
+            Visit& top = stack.back();
+            if (top.left.empty()) {
+                order.push_back(top.block);
+                stack.pop_back();
+                continue;
+            }
+            const BlockId to = top.left.back();
+            top.left.pop_back();
+            if (number[to] == unreached) enter(to, number[top.block]);
         }
-        return a;
-    };
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (std::size_t i = 1; i < order.size(); ++i) {
-            Cancellation::poll();
-            BlockId found = no_block;
-            predecessors(order[i], [&](BlockId from) {
-                if (above[from] == no_block) return;
-                found = found == no_block ? from : meet(found, from);
-            });
-            changed = changed || above[order[i]] != found;
-            above[order[i]] = found;
+        std::ranges::reverse(order);
+    }
+};
+
+/// Of the blocks that have been linked to those above them, in the tree of a search: on the way up to the
+/// first that is not, the one with the least semidominator. Ways that were gone are made shorter.
+class Ways {
+  public:
+    explicit Ways(const std::vector<std::uint32_t>& semi)
+        : semi_(semi), above_(semi.size()), least_(semi.size()) {
+        for (std::uint32_t i = 0; i < semi.size(); ++i) above_[i] = least_[i] = i;
+    }
+    void link(std::uint32_t at, std::uint32_t to) { above_[at] = to; }
+    std::uint32_t least(std::uint32_t at) {
+        for (std::uint32_t up = at; above_[up] != above_[above_[up]]; up = above_[up]) way_.push_back(up);
+        for (; !way_.empty(); way_.pop_back()) {
+            const std::uint32_t low = way_.back(), next = above_[low];
+            if (semi_[least_[next]] < semi_[least_[low]]) least_[low] = least_[next];
+            above_[low] = above_[next];
+        }
+        return least_[at];
+    }
+
+  private:
+    const std::vector<std::uint32_t>& semi_;
+    std::vector<std::uint32_t> above_, least_, way_;
+};
+
+/// Immediate dominators of the blocks that the search has reached; the first block has none. In time that is
+/// proportional to the edges, but for a logarithm (Lengauer and Tarjan 1979).
+template <class Predecessors>
+std::vector<BlockId> immediate_dominators(const Search& search, Predecessors predecessors) {
+    const auto count = static_cast<std::uint32_t>(search.entered.size());
+    std::vector<std::uint32_t> semi(count), above(count);
+    for (std::uint32_t i = 0; i < count; ++i) semi[i] = i;
+    Ways ways(semi);
+    std::vector<std::vector<std::uint32_t>> dominated(count);  // by their semidominators
+    for (std::uint32_t at = count; at-- > 1;) {
+        Cancellation::poll();
+        predecessors(search.entered[at], [&](BlockId block) {
+            const std::uint32_t from = search.number[block];
+            if (from != Search::unreached) semi[at] = std::min(semi[at], semi[ways.least(from)]);
+        });
+        dominated[semi[at]].push_back(at);
+        const std::uint32_t parent = search.from[at];
+        ways.link(at, parent);
+        for (const std::uint32_t below : std::exchange(dominated[parent], {})) {
+            const std::uint32_t least = ways.least(below);
+            above[below] = semi[least] < parent ? least : parent;
         }
     }
-    return above;
+    std::vector<BlockId> out(search.number.size(), no_block);
+    for (std::uint32_t at = 1; at < count; ++at) {
+        if (above[at] != semi[at]) above[at] = above[above[at]];
+        out[search.entered[at]] = search.entered[above[at]];
+    }
+    return out;
 }
 
 }  // namespace
 
 void Graph::number() {
-    order_ = reverse_post_order(blocks().size(), 0, [&](BlockId block, auto visit) {
+    const Search search(blocks().size(), 0, [&](BlockId block, auto visit) {
         blocks()[block].for_each_successor([&](BlockId to, int) { visit(to); });
     });
+    order_ = search.order;
     place_.assign(blocks().size(), no_block);
     predecessors_.resize(blocks().size());
     for (std::size_t i = 0; i < order_.size(); ++i) {
@@ -103,13 +136,9 @@ void Graph::number() {
         blocks()[order_[i]].for_each_successor(
             [&](BlockId to, int) { predecessors_[to].push_back(order_[i]); });
     }
-}
-
-void Graph::find_dominators() {
-    dominators_ = immediate_dominators(blocks().size(), order_, [&](BlockId block, auto visit) {
+    dominators_ = immediate_dominators(search, [&](BlockId block, auto visit) {
         for (BlockId from : predecessors_[block]) visit(from);
     });
-    dominators_[0] = no_block;
     dominator_tree_ = Tree(dominators_);
 }
 
@@ -139,22 +168,20 @@ std::vector<BlockId> Graph::post_dominators(std::vector<bool> exits) const {
             exits[*block] = true;
             reach(*block);
         }
-    const std::vector<BlockId> order =
-        reverse_post_order(blocks().size() + 1, end, [&](BlockId block, auto visit) {
-            if (block != end) {
-                for (BlockId from : predecessors_[block]) visit(from);
-                return;
-            }
-            for (BlockId from = 0; from < end; ++from)
-                if (exits[from]) visit(from);
+    const auto counts = [&](BlockId from, BlockId to) { return really[to] || !really[from]; };
+    const Search search(blocks().size() + 1, end, [&](BlockId block, auto visit) {
+        for (BlockId from = 0; block == end && from < end; ++from)
+            if (exits[from]) visit(from);
+        if (block == end) return;
+        for (BlockId from : predecessors_[block])
+            if (counts(from, block)) visit(from);
+    });
+    std::vector<BlockId> found = immediate_dominators(search, [&](BlockId block, auto visit) {
+        blocks()[block].for_each_successor([&](BlockId to, int) {
+            if (counts(block, to)) visit(to);
         });
-    std::vector<BlockId> found =
-        immediate_dominators(blocks().size() + 1, order, [&](BlockId block, auto visit) {
-            blocks()[block].for_each_successor([&](BlockId to, int) {
-                if (really[to] || !really[block]) visit(to);
-            });
-            if (exits[block]) visit(end);
-        });
+        if (exits[block]) visit(end);
+    });
     found.resize(blocks().size());
     std::ranges::replace(found, end, no_block);
     return found;

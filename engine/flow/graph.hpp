@@ -60,7 +60,6 @@ class Graph {
 
   private:
     void number();
-    void find_dominators();
     std::vector<BlockId> post_dominators(std::vector<bool> exits) const;
     void find_loops();
     [[noreturn]] void refuse_depth(BlockId header) const;

@@ -7,16 +7,16 @@
 namespace wgrun::ptx {
 
 namespace {
-constexpr int deepest = 64;                        ///< parentheses, brackets and braces inside each other
+constexpr int most_nested = 64;                    ///< parentheses, brackets and braces inside each other
 constexpr std::string_view warp_size = "WARP_SZ";  ///< a constant (PTX ISA 4.5.3)
 }  // namespace
 
 /// Counts how deep the operand nests: the parser recurses here alone.
 struct Parser::Deeper {
     explicit Deeper(Parser& parser) : parser(parser) {
-        if (++parser.depth_ > deepest) {
+        if (++parser.depth_ > most_nested) {
             parser.report(parser.token_.span,
-                          fmt::format("more than {} brackets inside each other", deepest));
+                          fmt::format("more than {} brackets inside each other", most_nested));
             --parser.depth_;
             throw Unreadable{};
         }

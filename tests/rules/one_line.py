@@ -36,16 +36,27 @@ def found(command):
     return set(FINDING.findall(said.stderr + said.stdout)) - OF_THE_TEXT
 
 
-def expected(script):
-    """What rules/run.sh has found that `check` finds."""
-    return set(re.findall(r"-- EXPECT: (WG-[A-Z0-9-]+)", script.read_text())) - OF_THE_TEXT
+def known(command, script, variant):
+    """What rules/run.sh or bugs/run.sh has found that the command finds in the script; None: neither has asked."""
+    text = script.read_text()
+    if command == CHECK:
+        return set(re.findall(r"-- EXPECT: (WG-[A-Z0-9-]+)", text)) - OF_THE_TEXT
+    if variant:
+        good = " ".join(re.findall(r"^-- good: (.*)$", text, re.M)).split()
+        return set() if variant[0] in good else None
+    in_run = re.findall(r"-- EXPECT IN RUN: (WG-[A-Z0-9-]+)", text)
+    if in_run:
+        return set(in_run) - OF_THE_TEXT
+    return None if re.search(r"-- (EXPECT|CHECK ONLY|EXPECT ASSEMBLED)\b", text) else set()
 
 
 def compare(case):
     """Returns what differs, as text."""
     command, script, line, variant = case
     got = found([*command, line, *variant])
-    wanted = expected(script) if command[1:] == CHECK else found([*command, script, *variant])
+    wanted = known(command[1:], script, variant)
+    if wanted is None:
+        wanted = found([*command, script, *variant])
     lost, new = sorted(wanted - got), sorted(got - wanted)
     if not lost and not new:
         return ""

@@ -204,3 +204,35 @@ TEST_CASE("the load with ptxas that docs/reliability.md has", "[.assembled]") {
     print("from the cache", rounds, kept);
     CHECK(rounds.back().kib - rounds.front().kib < 4096);
 }
+
+TEST_CASE("states after the first take the library as it was compiled: with its names and lines") {
+    const auto described = [] {
+        State state;
+        state.open();
+        return state.run(R"(
+            local wg, lines = require "wgrun", {}
+            for name, what in pairs(wg) do
+                -- Those that are shielded have the function of the library as an upvalue.
+                local _, inside = debug.getupvalue(type(what) == "function" and what or print, 1)
+                local info = type(inside) == "function" and debug.getinfo(inside, "SuL")
+                if info and info.what == "Lua" then
+                    local active = {}
+                    for line in pairs(info.activelines) do active[#active + 1] = line end
+                    table.sort(active)
+                    lines[#lines + 1] = table.concat({ name, info.source, info.linedefined, info.lastlinedefined, info.nparams,
+                                                       table.concat(active, " ") }, ",")
+                end
+            end
+            table.sort(lines)
+            return table.concat(lines, "\n")
+        )");
+    };
+    const std::string first = described();
+    REQUIRE(first.find("=[wgrun]/") != std::string::npos);
+    CHECK(described() == first);
+    std::vector<std::string> others(4);
+    std::vector<std::thread> threads;
+    for (std::string& other : others) threads.emplace_back([&other, &described] { other = described(); });
+    for (std::thread& thread : threads) thread.join();
+    for (const std::string& other : others) CHECK(other == first);
+}

@@ -58,7 +58,8 @@ int run_script(lua_State* L) {
     return 1;
 }
 
-// Did the script come to its end?
+// Did the script come to its end? The first state of the process compiles the library, which the others need
+// not: what is counted is of a later one.
 bool survives(Allocator& allocator) {
     const State state(lua_newstate(Allocator::allocate, &allocator));
     if (state == nullptr) return false;
@@ -78,7 +79,8 @@ bool survives(Allocator& allocator) {
 }  // namespace
 
 TEST_CASE("an allocation that fails is an error and no more") {
-    Allocator count{1L << 40, 0};
+    Allocator first{1L << 40, 0}, count{1L << 40, 0};
+    REQUIRE(survives(first));
     REQUIRE(survives(count));
     const long all = count.first_run;
     REQUIRE(all > 700);
@@ -95,7 +97,8 @@ TEST_CASE("an allocation that fails is an error and no more") {
 }
 
 TEST_CASE("memory that runs out for good is an error and no more") {
-    Allocator count{1L << 40, 0};
+    Allocator first{1L << 40, 0}, count{1L << 40, 0};
+    REQUIRE(survives(first));
     REQUIRE(survives(count));
     for (long n = 0; n < count.first_run; n += 61) {
         Allocator allocator{n, 1L << 40};

@@ -222,7 +222,7 @@ typedef void *(*wgrun_allocate_function)(void *user, void *block, size_t old_siz
  * WGRUN_LIMIT_REACHED. Since version 2. */
 typedef struct wgrun_limits {
     size_t size;
-    uint64_t memory;       /* bytes of the script's Lua state */
+    uint64_t memory;       /* bytes of the script's Lua state; the rest is in the host's heap (docs/sandbox.md) */
     uint64_t milliseconds; /* of wgrun_script_load with all that it runs, of each wgrun_script_plan, each simulation */
     uint64_t instructions; /* of Lua, in wgrun_script_load and in each wgrun_script_plan */
     uint64_t tensors;      /* bytes of the script's tensors that live at the same time */

@@ -72,7 +72,7 @@ class Limits:
     """The limits of a script. None is the default: no limit, or for a restricted script that of docs/sandbox.md; 0 is
     no limit."""
 
-    memory: int | None = None  #: bytes of its Lua state
+    memory: int | None = None  #: bytes of its Lua state; the rest is in this process's heap (docs/sandbox.md)
     seconds: float | None = None  #: of loading it, of each of its plans, and of each simulation of its kernels
     instructions: int | None = None  #: Lua instructions
     tensors: int | None = None  #: bytes of the tensors that exist at the same time

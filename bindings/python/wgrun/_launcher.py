@@ -100,11 +100,11 @@ class _Plan:
         return memory._replace(address=kept.data_ptr(), device=device, stream=None, keep=kept)
 
 
-class _Written:
+class Again:
     """A launch on a device whose arguments are written, but for the addresses that differ from call to call."""
 
-    def __init__(self, kernel: Kernel, plan: _Plan, arguments: list[int | float | Memory], device: int) -> None:
-        self.plan, self.kernel = plan, kernel
+    def __init__(self, engine: Engine, kernel: Kernel, plan: _Plan, arguments: list[int | float | Memory], device: int) -> None:
+        self.turn, self.plan, self.kernel, self.device = engine.turn, plan, kernel, device
         self.arguments = (_abi.Argument * max(len(arguments), 1))()
         self.keep = kernel.write(self.arguments, arguments)
         self.launch = _abi.Launch(arguments=self.arguments, argument_count=len(arguments), backend=_abi.AUTO, device=device)
@@ -115,15 +115,25 @@ class _Written:
         self.workspaces = [(self.arguments[i], i) for i in plan.sizes]
         self.stream: int | None = None  # whose workspaces are written: outside of captures they stay
 
-    def start(self, values: tuple[Any, ...], device: int) -> None:
+    def again(self, *values: Any) -> bool:
+        """The same launch of other tensors: of the same shapes and dtypes, all of them row-major, on the same device. False: one
+        of them does not begin at a multiple of 16 bytes, as TMA needs it."""
+        for _, operand in self.addresses:
+            if values[operand].data_ptr() % 16:
+                return False
+        with self.turn:
+            self.start(values)
+        return True
+
+    def start(self, values: tuple[Any, ...]) -> None:
         for argument, operand in self.addresses:
             argument.address = values[operand].data_ptr()
-        stream = torch_stream(device)
+        stream = torch_stream(self.device)
         if self.workspaces:
             captured = sys.modules["torch"].cuda.is_current_stream_capturing()
             if captured or stream != self.stream:
                 for argument, index in self.workspaces:
-                    argument.address = self.plan.workspace(index, device, stream).address
+                    argument.address = self.plan.workspace(index, self.device, stream).address
                 self.stream = None if captured else stream
         self.launch.stream = stream
         self.kernel.start(self.launch)
@@ -139,7 +149,7 @@ class Launcher:
         self.name = name
         self.kernel = kernel  #: the kernel that it launches
         self._plans: dict[Any, _Plan] = {}
-        self._written: dict[Any, _Written] = {}
+        self._written: dict[Any, Again] = {}
 
     def __repr__(self) -> str:
         return f"<wgrun.Launcher {self.name} of {self.kernel!r}>"
@@ -166,9 +176,10 @@ class Launcher:
                 arguments.append(argument)
             self.kernel.run(arguments, memories, device, plan.grid, stream, backend, unchecked, seed, numerics)
 
-    def on_tensors(self, *operands: Any, **named: Any) -> None:
+    def on_tensors(self, *operands: Any, **named: Any) -> Again | None:
         """A call with tensors of PyTorch alone, and numbers, on the current stream. On a CUDA device the arguments of all calls
-        whose tensors have the same shapes, and whose numbers are the same, are looked at and written once."""
+        whose tensors have the same shapes, and whose numbers are the same, are looked at and written once. Returns the launch
+        there, for tensors that are known to be such; None: it was run on the simulator."""
         tensor = sys.modules["torch"].Tensor
         values = (*operands, *named.values())
         device = values[0].get_device()
@@ -177,9 +188,11 @@ class Launcher:
         with self._engine.turn:
             written = self._written.get(key)
             if written is not None:
-                return written.start(values, device)
+                written.start(values)
+                return written
         if device < 0:
-            return self(*operands, **named)
+            self(*operands, **named)
+            return None
         memories = [argument_of(value, None) for value in values]
         device_of([m for m in memories if type(m) is Memory])
         with self._engine.turn:
@@ -187,8 +200,9 @@ class Launcher:
             arguments = [a if operand < 0 else memories[operand] for a, operand in zip(plan.arguments, plan.operands)]
             if len(self._written) >= _MOST_PLANS:
                 del self._written[next(iter(self._written))]
-            written = self._written[key] = _Written(self.kernel, plan, arguments, device)
-            written.start(values, device)
+            written = self._written[key] = Again(self._engine, self.kernel, plan, arguments, device)
+            written.start(values)
+            return written
 
     def _plan(self, values: list[Any], names: list[str | None], device: int | None) -> _Plan:
         key = (device, *names, *((v.dtype, v.shape) if type(v) is Memory else (type(v), v) for v in values))

@@ -7,7 +7,7 @@ from typing import Any, Callable, NoReturn, Optional
 
 import torch
 
-from .._launcher import Launcher
+from .._launcher import Again, Launcher
 from .._script import Script, literal, loads
 
 DTYPES = {torch.bfloat16: "bf16", torch.float16: "f16", torch.float8_e4m3fn: "e4m3", torch.float8_e5m2: "e5m2",
@@ -45,6 +45,22 @@ _LIBRARY = _Library("wgrun", "FRAGMENT")
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
+def _are_plain(arguments: tuple[Any, ...]) -> bool:
+    """Whether nothing in PyTorch has to know of a call with these arguments, outside of the transforms of torch.func."""
+    if (torch._C._len_torch_dispatch_stack() or torch.autograd.forward_ad._current_level >= 0
+            or torch._C._autograd._profiler_enabled() or torch._C._get_tracing_state() is not None):
+        return False
+    needs_gradients = torch.is_grad_enabled()
+    for argument in arguments:
+        if type(argument) in _PLAIN:
+            if (not (argument.is_cuda or argument.is_cpu) or (needs_gradients and argument.requires_grad)
+                    or argument.is_neg() or argument._is_zerotensor()):
+                return False
+        elif isinstance(argument, torch.Tensor):
+            return False
+    return True
+
+
 class Operation:
     """An operator of torch.library. torch.library.custom_op makes such objects, too, and compares the memory of
     arguments and results at each call, which takes longer than a small kernel; none here returns its arguments.
@@ -69,19 +85,12 @@ class Operation:
         there takes longer than a small kernel."""
         if torch.compiler.is_compiling():
             return self.dispatch(*arguments)
-        transforms = torch._C._functorch.get_interpreter_stack() or ()
-        tensors = [argument for argument in arguments if isinstance(argument, torch.Tensor)]
-        if any(one.key() == torch._C._functorch.TransformType.Jvp for one in transforms):
-            missing(self.name, _NO_TANGENTS)
-        needs_gradients = torch.is_grad_enabled()
-        plain = not (torch._C._len_torch_dispatch_stack() or transforms or torch.autograd.forward_ad._current_level >= 0
-                     or torch._C._autograd._profiler_enabled() or torch._C._get_tracing_state() is not None)
-        plain = plain and all(
-            type(tensor) in _PLAIN and (tensor.is_cuda or tensor.is_cpu) and not (needs_gradients and tensor.requires_grad)
-            and not tensor.is_neg() and not tensor._is_zerotensor() for tensor in tensors)
-        if plain:
-            return self._function(*arguments)
-        return self._transformed(*arguments) if transforms else self.dispatch(*arguments)
+        transforms = torch._C._functorch.get_interpreter_stack()
+        if transforms:
+            if any(one.key() == torch._C._functorch.TransformType.Jvp for one in transforms):
+                missing(self.name, _NO_TANGENTS)
+            return self._transformed(*arguments)
+        return self._function(*arguments) if _are_plain(arguments) else self.dispatch(*arguments)
 
     def register_fake(self, function: Callable[..., Any]) -> None:
         torch.library.register_fake(self.name, function, lib=_LIBRARY)
@@ -123,7 +132,7 @@ def _nested(options: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
 
 
 @functools.lru_cache(maxsize=1024)
-def launcher(function: str, *options: tuple[str, Any]) -> Callable[..., None]:
+def launcher(function: str, *options: tuple[str, Any]) -> Callable[..., Optional[Again]]:
     """What runs the kernel that a function of the library ("gemm", "attention") makes with these options, names and
     values; tables are tuples of names and values, too."""
     made = loads(f'return require("wgrun").{function}({literal(_nested(options))})', name="wgrun.torch").only
