@@ -57,7 +57,8 @@ function module.make(p)
       { "ddt", p.dt_dtype .. "*" }, { "parts", "f32*", "for each head, field and chunk" },
     }),
     join = sliced and parameters.rows {
-      { "dB_parts", "const f32*" }, { "dC_parts", "const f32*" }, { "dB", data }, { "dC", data }, { "eights", "u32", "elements / 8" },
+      { "dB_parts", "const f32*" }, { "dC_parts", "const f32*" }, { "dB", data }, { "dC", data },
+      { "eights", "u32", "elements / 8" },
     },
     after = parameters.rows {
       { "parts", "const f32*" }, { "records", "u32" }, { "dA", "f32*" }, if_(p.dt_bias, { "ddt_bias", "f32*" }),

@@ -21,8 +21,10 @@ local native = require "wgrun.native"
 local module = {}
 
 --- What differs: buffers, and the arrays of the rows and the columns.
-module.queries = { own = "C", other = "B", values = "dY", others = "V", state = "S", row = "i", column = "j" }
-module.keys = { own = "B", other = "C", values = "V", others = "dY", state = "R", row = "j", column = "i" }
+module.queries = { own = "C", other = "B", values = "dY", others = "V", state = "S", row = "i", column = "j",
+  result = "y" }
+module.keys = { own = "B", other = "C", values = "V", others = "dY", state = "R", row = "j", column = "i",
+  result = "dx" }
 
 -- The products of a side, each a commit group.
 local function products(g, side)
@@ -42,7 +44,7 @@ local function products(g, side)
   local own, other = view(side.own, p.k)(), view(side.other, p.k)()
   local other_columns = view(side.other, p.k_columns)()
   local values, others = view(side.values, p.v), view(side.others, p.v)
-  local others_columns = view(side.others, p.v_columns)
+  local others_columns = g.buffers[side.result] and view(side.others, p.v_columns)
   local state, state_columns = view(side.state, p.k), view(side.state, p.k_columns)
   local out = {}
   function out.scores(d)
@@ -280,7 +282,7 @@ function module.emit(g, side)
   me.offsets, me.stage_at = gates.places(k, p, g.buffers.gates)
   me.pair, me.first_row = (me.lane & 3) << 1, (me.warp << 4) + (me.lane >> 2)
   me.ahead = k:mov(me.first_row, { type = "s32" }) - k:mov(me.pair, { type = "s32" })
-  local name = me.queries and "y" or "dx"
+  local name = side.result
   if g.buffers[name] then
     me.weights = me.queries and me.scaled or k:regs("b32", p.chunk // 4) -- the queries have no registers for both
     local pieces = panels.pieces(p.panel, k:address(g.buffers[name]), me.lane, me.warp)(0, 0)
@@ -293,7 +295,6 @@ function module.emit(g, side)
   for _, sums in ipairs { me.of_rows, me.of_scores or nil } do
     for r = 0, #sums - 1 do k:mov(sums[r], 0.0) end
   end
-  k:wgmma_wait_group(0)
   k:loop(p.units, function(number)
     rings.keys:wait(me.keys)
     compute(g, me, number, product)
