@@ -196,7 +196,7 @@ local function ssd_backward(name, tokens, opts)
   end }
 end
 ssd_backward("ssd_backward", 350, { D = true })
-ssd_backward("ssd_backward, gate, packed", 100, { z = true, packed = true, D = true })
+ssd_backward("ssd_backward, gate, packed", 330, { z = true, packed = true, D = true })
 
 -- Five CTAs, which share sequences of uneven lengths, one of them empty: a head in two parts, one in three. Two stages, so that they are used
 -- again and again.
