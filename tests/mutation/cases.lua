@@ -207,7 +207,7 @@ local function ssd(name, tokens, opts)
   cases[#cases + 1] = { name = name, body = function()
     wg.ssd(opts):run(x, dt, wg.full("f32", { opts.heads }, -0.5), B, C, wg.zeros("bf16", x.shape), {
       final_state = wg.zeros("f32", states), initial_state = opts.initial_state and wg.randn { shape = states, dtype = "f32", seed = 4 } or nil,
-      starts = opts.packed and wg.tensor("s32", { 2 }, { 0, tokens - 30 }) or nil,
+      starts = opts.packed and wg.tensor("s32", { 2 }, { 0, tokens - 30 }) or nil, z = opts.z and x or nil,
     })
   end }
 end
@@ -215,6 +215,27 @@ ssd("ssd", 576, {})
 ssd("ssd, pairs", 576, { pairs = true })
 ssd("ssd, packed", 600, { heads = 1, packed = true })
 ssd("ssd, segments", 1700, { heads = 1, segments = 3, initial_state = true })
+ssd("ssd, gate", 576, { z = true })
+
+-- Five heads, and in the states' kernel six chunks: stages are used again.
+local function ssd_backward(name, tokens, opts)
+  opts.heads = 5
+  local function shape(...) return opts.packed and { tokens, ... } or { 1, tokens, ... } end
+  local function random(seed, ...) return wg.randn { shape = shape(...), dtype = "bf16", seed = seed } end
+  local x, dy, B, C = random(1, 5, 64), random(2, 5, 64), random(3, 1, 128), random(4, 1, 128)
+  local dt, A = wg.full("f32", shape(5), 0.05), wg.full("f32", { 5 }, -0.5)
+  cases[#cases + 1] = { name = name, body = function()
+    local given = { x = x, dt = dt, A = A, B = B, C = C, dy = dy, D = opts.D and A, z = opts.z and dy }
+    local function add(result, like) given[result] = wg.zeros(like.dtype, like.shape) end
+    for result, like in pairs { dx = x, ddt = dt, dA = A, dB = B, dC = C } do add(result, like) end
+    if opts.D then add("dD", A) end
+    if opts.z then add("dz", dy) end
+    if opts.packed then given.starts = wg.tensor("s32", { 2 }, { 0, tokens - 30 }) end
+    wg.ssd_backward(opts):run(given)
+  end }
+end
+ssd_backward("ssd_backward", 350, { D = true })
+ssd_backward("ssd_backward, gate, packed", 330, { z = true, packed = true, D = true })
 
 -- Five CTAs, which share sequences of uneven lengths, one of them empty: a head in two parts, one in three. Two stages, so that they are used
 -- again and again.

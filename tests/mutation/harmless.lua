@@ -182,6 +182,13 @@ local rows = {
   { case = "^delta rule, decays", name = "wgmma_mma_async", kind = "swapped", what = "after wgmma_commit_group", why = "Of (Q S)^T, which nobody waits for: O is read behind P U." },
   { case = "^delta rule", kind = "swizzle of a buffer", why = "Copies and descriptors both go by the plan's tile." },
 
+  { case = "^ssd_backward", name = "mbarrier_init", text = "self.empty", why = "Of a ring that is used once: nobody waits until its stage is free." },
+  { case = "^ssd_backward", kind = "swapped", what = "after mbarrier_arrive_expect_tx", why = "Bytes are announced twice for a stage, whose phase ends after both." },
+  { case = "^ssd_backward", name = "mbarrier_arrive_expect_tx", what = "after cp_async_bulk", why = "The phase ends after the announcement, whatever has come before it." },
+  { case = "^ssd_backward", name = "bar_sync", kind = "swapped", what = "after begin_loop", why = "All threads take the same turns, and meet in each." },
+  { case = "^ssd_backward", name = "st_global_b32", kind = "swapped", why = "A sum that this kernel does not read." },
+  { case = "^ssd_backward", name = "mbarrier_wait", kind = "swapped", what = "after begin_loop", why = "Waits for the same phase in each turn." },
+  { case = "^ssd_backward", name = "wgmma_wait_group", kind = "swapped", what = "after begin_if", why = "Of the queries, whose warps all come by there." },
   { case = "^ssd", name = "fence_mbarrier_init", why = "Another ring's follows, or comes before, by the same thread." },
   { case = "^ssd", name = "mbarrier_arrive", kind = "swapped", why = "Later by a wait for something else, or by the end of a branch: nobody waits for the arrival meanwhile." },
   { case = "^ssd", name = "mbarrier_arrive", kind = "deleted arrive", text = "guard = arrives", why = "Of the last chunk, for whose stage nobody waits." },

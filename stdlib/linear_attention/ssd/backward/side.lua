@@ -11,64 +11,20 @@
 
 local gates = require "wgrun.linear_attention.gates"
 local operands = require "wgrun.linear_attention.operands"
+local products = require "wgrun.linear_attention.ssd.backward.side_products"
+local results = require "wgrun.linear_attention.ssd.backward.side_results"
 local steps = require "wgrun.linear_attention.ssd.steps"
 local warps = require "wgrun.builder.warp"
-local descriptors = require "wgrun.tile.descriptors"
 local elements = require "wgrun.tile.elements"
 local panels = require "wgrun.tile.panel"
-local native = require "wgrun.native"
 
 local module = {}
 
 --- What differs: buffers, and the arrays of the rows and the columns.
-module.queries = { own = "C", other = "B", values = "dY", others = "V", state = "S", row = "i", column = "j" }
-module.keys = { own = "B", other = "C", values = "V", others = "dY", state = "R", row = "j", column = "i" }
-
--- The products of a side, each a commit group.
-local function products(g, side)
-  local k, p, buffers = g.k, g.p, g.buffers
-  local function view(name, tile) return descriptors.view(k, buffers[name], tile) end
-  local function multiply(d, a, b, count, form)
-    form.k, form.d, form.a, form.b = 16, "f32", p.dtype, p.dtype
-    local first = form.scale_d
-    k:wgmma_fence()
-    for step = 0, count - 1 do
-      form.scale_d = step == 0 and first or 1
-      k:wgmma_mma_async(d, a(step), b(step), form)
-    end
-    k:wgmma_commit_group()
-  end
-  local function words(from) return function(step) return from:slice(4 * step, 4) end end
-  local own, other = view(side.own, p.k)(), view(side.other, p.k)()
-  local other_columns = view(side.other, p.k_columns)()
-  local values, others = view(side.values, p.v), view(side.others, p.v)
-  local others_columns = view(side.others, p.v_columns)
-  local state, state_columns = view(side.state, p.k), view(side.state, p.k_columns)
-  local out = {}
-  function out.scores(d)
-    multiply(d, own, other, p.dim // 16, { n = p.chunk, trans_a = 0, trans_b = 0, scale_d = 0 })
-  end
-  function out.pairs(d, stage)
-    multiply(d, values(stage), others(stage), p.columns // 16, { n = p.chunk, trans_a = 0, trans_b = 0, scale_d = 0 })
-  end
-  function out.rows(d, scaled, stage)
-    multiply(d, words(scaled), state_columns(stage), p.columns // 16, { n = p.dim, trans_b = 1, scale_d = 1 })
-  end
-  function out.of_state(d, stage)
-    multiply(d, own, state(stage), p.dim // 16, { n = p.columns, trans_a = 0, trans_b = 0, scale_d = 0 })
-  end
-  function out.within(d, weights, stage)
-    multiply(d, words(weights), others_columns(stage), p.chunk // 16, { n = p.columns, trans_b = 1, scale_d = 1 })
-  end
-  -- With the sums of all heads, of which the keys read those of the queries, transposed, in shared memory.
-  function out.finish(d, sums)
-    local a = sums and words(sums) or view("pairs", p.v_columns)()
-    multiply(d, a, other_columns, p.chunk // 16, {
-      n = p.dim, trans_a = not sums and 1 or nil, trans_b = 1, scale_d = 1,
-    })
-  end
-  return out
-end
+module.queries = { own = "C", other = "B", values = "dY", others = "V", state = "S", row = "i", column = "j",
+  result = "y" }
+module.keys = { own = "B", other = "C", values = "V", others = "dY", state = "R", row = "j", column = "i",
+  result = "dx" }
 
 -- Returns load(words, name, stage): rows of x or dY as operands A of products and accumulators have them.
 local function rows_loader(g)
@@ -152,43 +108,6 @@ local function store_sums(g, me, of, dot)
   ring:advance(me.sums)
 end
 
--- D of the thread's columns, as of(r) for an accumulator.
-local function skip_of(g, unit, pair)
-  local k, p = g.k, g.p
-  if p.D ~= "headdim" then
-    local skip = k:ld_global_f32(k:element(g.sizes.D, unit.head))
-    return function() return skip end
-  end
-  local skip = k:regs("f32", p.columns // 4)
-  local from = k:element(g.sizes.D, unit.number * p.columns + pair)
-  for eight = 0, p.columns // 8 - 1 do
-    k:ld_global_v2_f32(skip:slice(2 * eight, 2), from, { offset = 32 * eight })
-  end
-  return function(r) return skip[r // 4 * 2 + r % 2] end
-end
-
--- Leaves dx or y of a unit, which is in the accumulators but for the factor dt of dx and for D, in a panel.
-local function store_result(g, me, of, skip, words)
-  local k, split = g.k, elements.from_output[g.p.dtype]
-  for i = 0, #words - 1 do
-    local half = i % 2
-    local other = {}
-    if skip then other[0], other[1] = split(k, words[i]) end
-    for one = 0, 1 do
-      local value = me.u[2 * i + one]
-      if not me.queries then value = value * of.dt[half] end
-      if skip then value = k:fma(skip(2 * i + one), other[one], value) end
-      k:mov(me.u[2 * i + one], value)
-    end
-  end
-  local ring, output = g.rings[me.output.ring], me.output
-  ring:acquire(output.cursor)
-  for _, piece in ipairs(output.pieces) do panels.write_piece(k, g.p.panel, piece, me.u) end
-  k:bar_warp_sync(0xFFFFFFFF)
-  k:mbarrier_arrive(ring:full_barrier(output.cursor), { guard = me.lane:eq(0) })
-  k:xor(output.cursor.phase, output.cursor.phase, 1)
-end
-
 -- For both rows of the thread the sum of products of words, split by `split`, and accumulators.
 local function dots(k, split, words, acc)
   local sums = k:regs("f32", 4) -- of even and of odd columns: chains of half the length
@@ -229,7 +148,7 @@ local function compute(g, me, number, product)
   k:wgmma_wait_group(me.weights == me.scaled and 1 or 2)
   pairs_of(g, me, from, of)
   -- Only now: registers are scarce while there are pairs.
-  local skip = me.weights and p.D and skip_of(g, g.unit(number), me.pair)
+  local skip = me.weights and p.D and results.skip_of(g, g.unit(number), me.pair)
   me.load_rows(me.values, me.side.values, stage)
   of.factor = load(weight)
   k:wgmma_wait_group(0)
@@ -244,27 +163,7 @@ local function compute(g, me, number, product)
   k:bar_warp_sync(0xFFFFFFFF)
   g.rings.keys:release(me.keys, { lane = me.lane })
   g.rings.keys:advance(me.keys)
-  if me.weights then store_result(g, me, of, skip, me.values) end
-end
-
--- Stores dC or dB, in the type of the tensor, or as f32 where the CTA has a part of the heads.
-local function store_rows(g, me, tensor)
-  local k, p, at, convert = g.k, g.p, g.at, elements.to_output[g.p.dtype]
-  local bytes = p.slices > 1 and 4 or native.element_bytes[p.dtype]
-  local line, to = p.qk_heads * p.dim, k:mad_wide_u32(at.qk_head * p.dim + me.pair, bytes, tensor)
-  if p.slices > 1 then to = k:mad_wide_u32(at.slice * g.sizes.rows, bytes * line, to) end
-  for half = 0, 1 do
-    local token = (at.chunk << 6) + me.first_row + 8 * half
-    local place, guard = k:mad_wide_u32(at.first + token, bytes * line, to), token:lt(at.tokens)
-    for r = 2 * half, #me.of_rows - 1, 4 do
-      local options = { offset = 8 * (r // 4) * bytes, guard = guard }
-      if p.slices > 1 then
-        k:st_global_v2_b32(place, { me.of_rows[r], me.of_rows[r + 1] }, options)
-      else
-        k:st_global_b32(place, convert(k, me.of_rows[r], me.of_rows[r + 1]), options)
-      end
-    end
-  end
+  if me.weights then results.store(g, me, of, skip, me.values) end
 end
 
 --- The role of the warpgroup: side is module.queries or module.keys.
@@ -280,20 +179,19 @@ function module.emit(g, side)
   me.offsets, me.stage_at = gates.places(k, p, g.buffers.gates)
   me.pair, me.first_row = (me.lane & 3) << 1, (me.warp << 4) + (me.lane >> 2)
   me.ahead = k:mov(me.first_row, { type = "s32" }) - k:mov(me.pair, { type = "s32" })
-  local name = me.queries and "y" or "dx"
+  local name = side.result
   if g.buffers[name] then
     me.weights = me.queries and me.scaled or k:regs("b32", p.chunk // 4) -- the queries have no registers for both
     local pieces = panels.pieces(p.panel, k:address(g.buffers[name]), me.lane, me.warp)(0, 0)
     me.output = { ring = name, cursor = rings[name]:cursor(), pieces = pieces }
   end
-  local product = products(g, side)
+  local product = products.make(g, side)
   rings.rows:wait(rings.rows:cursor())
   product.scores(me.scores)
   me.of_scores = me.queries and k:regs("f32", p.chunk // 2)
   for _, sums in ipairs { me.of_rows, me.of_scores or nil } do
     for r = 0, #sums - 1 do k:mov(sums[r], 0.0) end
   end
-  k:wgmma_wait_group(0)
   k:loop(p.units, function(number)
     rings.keys:wait(me.keys)
     compute(g, me, number, product)
@@ -312,7 +210,7 @@ function module.emit(g, side)
     product.finish(me.of_rows)
   end
   k:wgmma_wait_group(0)
-  store_rows(g, me, me.queries and g.sizes.dC or g.sizes.dB)
+  results.store_rows(g, me, me.queries and g.sizes.dC or g.sizes.dB)
 end
 
 return module

@@ -102,8 +102,7 @@ function module.emit(g)
   end
   clear()
   k:loop(p.units, function(number)
-    rings.keys:wait(keys)
-    rings.sums:wait(cursor)
+    rings.sums:wait(cursor) -- the warpgroups have waited for the stage of keys
     local from = k:address(g.buffers.sums, cursor.stage * p.sums.bytes)
     for index, name in ipairs(p.sums) do
       local pair = k:regs("f32", 2)
