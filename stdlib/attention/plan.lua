@@ -32,6 +32,11 @@ local fp8_shapes = {
   [256] = { consumers = 2, block = 96, stages = 2, query_stages = 1 },
 }
 
+-- Likewise where V and O are narrower than Q and K: { dim, value_dim }. Not measured: as many keys as fit.
+local narrow_shapes = {
+  [192] = { [128] = { consumers = 2, block = 128, stages = 2, query_stages = 1 } },
+}
+
 -- Whether tiles of 128 queries take less time than those of 192, which take longer: in rounds of a tile for each
 -- SM, or, where the number of sequences is not known, for one sequence and head.
 local function small_tiles_faster(problem, heads)
@@ -44,19 +49,21 @@ end
 
 -- The shape for a head size. Tiles of 192 queries waste much of short sequences: rows beyond the end, and where tiles
 -- see different numbers of keys (`uneven`), blocks that few of their rows see.
-local function shape_of(dim, fp8, uneven, problem, heads)
+local function shape_of(p, problem)
+  local dim, fp8, uneven = p.dim, p.fp8, p.uneven
   local short = problem and problem[1] <= 1536
   local small
   if dim == 64 and uneven then
     small = short
   elseif dim == 64 and not fp8 then
-    small = problem and small_tiles_faster(problem, heads)
+    small = problem and small_tiles_faster(problem, p.heads)
   end
   if small then return { consumers = 2, block = 128, stages = fp8 and 2 or 3, query_stages = 2 } end
   if short and fp8 and (dim == 96 or dim == 128) then
     return { consumers = 2, block = 128, stages = 3, query_stages = 2 }
   end
-  return fp8 and fp8_shapes[dim] or shapes[dim]
+  local narrow = narrow_shapes[dim] and narrow_shapes[dim][p.value_dim]
+  return fp8 and fp8_shapes[dim] or narrow or shapes[dim]
 end
 
 -- The type of O: that of the others, or bf16 where they are 8 bits.
@@ -79,17 +86,23 @@ local function line_of(bytes) return bytes % 128 == 0 and 128 or bytes % 64 == 0
 -- own.
 local function lay_out(p)
   local bytes = native.element_bytes[p.dtype]
-  local line = line_of(p.dim * bytes)
   local function tile(rows, columns)
     return wg.tile { dtype = p.dtype, mn = rows, k = columns, major = "K", swizzle = line_of(columns * bytes) .. "B" }
   end
-  p.panel = wg.panel { dtype = p.o, n = p.dim }
-  p.lines = { dtype = p.dtype, columns = line // bytes, line_bytes = line }
+  local function lines(columns)
+    local line = line_of(columns * bytes)
+    return { dtype = p.dtype, columns = line // bytes, line_bytes = line }
+  end
+  p.panel = wg.panel { dtype = p.o, n = p.value_dim }
+  p.lines, p.value_lines = lines(p.dim), lines(p.value_dim)
   p.q, p.k = tile(64, p.dim), tile(p.block, p.dim)
-  p.v = p.fp8 and tile(p.dim + p.ones, p.block)
-    or wg.tile { dtype = p.dtype, mn = p.dim, k = p.block, major = "MN", order = "K", swizzle = line .. "B" }
+  p.v = p.fp8 and tile(p.value_dim + p.ones, p.block)
+    or wg.tile {
+      dtype = p.dtype, mn = p.value_dim, k = p.block, major = "MN", order = "K",
+      swizzle = p.value_lines.line_bytes .. "B",
+    }
   p.panels = p.panel.count
-  p.raw = p.fp8 and p.k -- V before it is transposed
+  p.raw = p.fp8 and tile(p.block, p.value_dim) -- V before it is transposed
   local most, of_stage = wg.target.cta_shared - 1024 - (p.join and p.join.maxima or 0),
     p.k.bytes + p.v.bytes + (p.raw and p.raw.bytes or 0)
   local queries, of_panel = p.query_stages * p.consumers * p.q.bytes, p.fp8 and p.panel.bytes * p.consumers or 0
@@ -116,7 +129,7 @@ function module.make(opts)
     whole(("problem[%d]"):format(i), opts.problem[i], 1, 0x3FFFFFFF)
   end
   p.uneven = p.causal or p.block_mask ~= nil
-  local shape = shape_of(p.dim, p.fp8, p.uneven, opts.problem, p.heads)
+  local shape = shape_of(p, opts.problem)
   p.consumers, p.stages, p.query_stages = shape.consumers, shape.stages, shape.query_stages
   p.k_step = native.wgmma_k[p.dtype]
   p.block = whole("block", opts.block or shape.block, p.k_step, 256)
