@@ -32,9 +32,12 @@ local fp8_shapes = {
   [256] = { consumers = 2, block = 96, stages = 2, query_stages = 1 },
 }
 
--- Likewise where V and O are narrower than Q and K: { dim, value_dim }. Not measured: as many keys as fit.
+-- By head size and that of V, where a narrower V leaves room for more keys or consumers than `shapes` have. Not
+-- measured: chosen by the timeline's model (docs/experiments/attention.md).
+local longer, three = { consumers = 2, block = 128, stages = 2, query_stages = 1 },
+  { consumers = 3, block = 128, stages = 2, query_stages = 2 }
 local narrow_shapes = {
-  [192] = { [128] = { consumers = 2, block = 128, stages = 2, query_stages = 1 } },
+  [96] = { [64] = three }, [128] = { [64] = three }, [192] = { [64] = longer, [96] = longer, [128] = longer },
 }
 
 -- Whether tiles of 128 queries take less time than those of 192, which take longer: in rounds of a tile for each
@@ -47,23 +50,21 @@ local function small_tiles_faster(problem, heads)
   return time(128) < fitted.attention.wide * time(192)
 end
 
--- The shape for a head size. Tiles of 192 queries waste much of short sequences: rows beyond the end, and where tiles
+-- The shape for head sizes. Tiles of 192 queries waste much of short sequences: rows beyond the end, and where tiles
 -- see different numbers of keys (`uneven`), blocks that few of their rows see.
 local function shape_of(p, problem)
-  local dim, fp8, uneven = p.dim, p.fp8, p.uneven
-  local short = problem and problem[1] <= 1536
-  local small
-  if dim == 64 and uneven then
-    small = short
-  elseif dim == 64 and not fp8 then
-    small = problem and small_tiles_faster(problem, p.heads)
+  local dim, short = p.dim, problem and problem[1] <= 1536
+  if p.fp8 then
+    if short and (dim == 64 and p.uneven or dim == 96 or dim == 128) then
+      return { consumers = 2, block = 128, stages = dim == 64 and 2 or 3, query_stages = 2 }
+    end
+    return fp8_shapes[dim]
   end
-  if small then return { consumers = 2, block = 128, stages = fp8 and 2 or 3, query_stages = 2 } end
-  if short and fp8 and (dim == 96 or dim == 128) then
-    return { consumers = 2, block = 128, stages = 3, query_stages = 2 }
-  end
-  local narrow = narrow_shapes[dim] and narrow_shapes[dim][p.value_dim]
-  return fp8 and fp8_shapes[dim] or narrow or shapes[dim]
+  local shape = narrow_shapes[dim] and narrow_shapes[dim][p.value_dim] or shapes[dim]
+  local small = short
+  if not p.uneven then small = problem and small_tiles_faster(problem, p.heads) end
+  if small and shape.consumers == 3 then return { consumers = 2, block = 128, stages = 3, query_stages = 2 } end
+  return shape
 end
 
 -- The type of O: that of the others, or bf16 where they are 8 bits.
@@ -154,12 +155,13 @@ function module.make(opts)
     p.stages = splits.split_stages(p)
   end
   lay_out(p)
-  local lacking = p.splits > 1 and splits.join_lacks(p, p.splits, p.stages)
-  if lacking then
+  if p.splits == 1 then return p end
+  local stage, bytes, room = splits.join_lacks(p, p.splits, p.stages)
+  if stage then
     fail((
-      "wg.attention: splits is %d, whose other parts bring %d bytes for the stages of K, and these have %d: other "
+      "wg.attention: splits is %d, whose other parts bring %d bytes for the stages of %s, and these have %d: other "
         .. "`splits` or a longer `block`"):format(
-      p.splits, lacking, p.stages * p.k.bytes))
+      p.splits, bytes, stage, room))
   end
   return p
 end
