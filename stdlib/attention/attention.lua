@@ -22,11 +22,12 @@ local fail, ceil_div, text = native.fail, roofline.ceil_div, arguments.shape_tex
 local attention = classes.new "attention"
 
 --- A kernel for O = softmax(scale * Q * K^T) * V of each head of each sequence of a batch, and its launches. Q and O
---- are batch x queries x heads x dim, K and V are batch x keys x kv_heads x dim (`layout`); with `value_dim` the last
---- dimension of V and O is that. The products and sums are f32. The last query stands at the place of the last key: with `causal`, query i sees the keys up to i + keys -
---- queries. A query that sees no key gives 0. With e4m3 probabilities are rounded to e4m3, and without `lse` two thirds
---- of them are made as if 2^x were linear between powers of two: O of random data is then off by 3.0 percent of its
---- values in the root of the mean square, with `lse` by 2.6.
+--- are batch x queries x heads x dim, K and V are batch x keys x kv_heads x dim (`layout`); with `value_dim`, V and O
+--- have that in place of dim. The products and sums are f32. The last query stands at the place of the last key:
+--- with `causal`, query i sees the keys up to i + keys - queries. A query that sees no key gives 0. With e4m3
+--- probabilities are rounded to e4m3, and without `lse` two thirds of them are made as if 2^x were linear between
+--- powers of two: O of random data is then off by 3.0 percent of its values in the root of the mean square, with `lse`
+--- by 2.6.
 --- @param options table
 --- @option dtype "bf16"|"f16"|"e4m3" = "bf16"  the type of Q, K and V
 --- @option o "bf16"|"f16"?  the type of O; by default that of the others, and bf16 for e4m3
