@@ -22,17 +22,20 @@ local fail, ceil_div, text = native.fail, roofline.ceil_div, arguments.shape_tex
 local attention = classes.new "attention"
 
 --- A kernel for O = softmax(scale * Q * K^T) * V of each head of each sequence of a batch, and its launches. Q and O
---- are batch x queries x heads x dim, K and V are batch x keys x kv_heads x dim (`layout`). The products and sums are
---- f32. The last query stands at the place of the last key: with `causal`, query i sees the keys up to i + keys -
---- queries. A query that sees no key gives 0. With e4m3 probabilities are rounded to e4m3, and without `lse` two thirds
---- of them are made as if 2^x were linear between powers of two: O of random data is then off by 3.0 percent of its
---- values in the root of the mean square, with `lse` by 2.6.
+--- are batch x queries x heads x dim, K and V are batch x keys x kv_heads x dim (`layout`); with `value_dim`, V and O
+--- have that in place of dim. The products and sums are f32. The last query stands at the place of the last key:
+--- with `causal`, query i sees the keys up to i + keys - queries. A query that sees no key gives 0. With e4m3
+--- probabilities are rounded to e4m3, and without `lse` two thirds of them are made as if 2^x were linear between
+--- powers of two: O of random data is then off by 3.0 percent of its values in the root of the mean square, with `lse`
+--- by 2.6.
 --- @param options table
 --- @option dtype "bf16"|"f16"|"e4m3" = "bf16"  the type of Q, K and V
 --- @option o "bf16"|"f16"?  the type of O; by default that of the others, and bf16 for e4m3
 --- @option descale "tensor"|"head"?  of e4m3, where Q, K and V have to be multiplied by factors that launches give: one
 ---   for each tensor, or one for each head of K and V (and the heads of Q that share it) of each sequence
 --- @option dim 64|96|128|192|256 = 128  the head size, in elements
+--- @option value_dim 64|96|128|192|256?  the head size of V and O, where that is less than `dim`: 128 beside 192 in the
+---   prefill of multi-head latent attention (MLA); by default `dim`
 --- @option heads integer[1,65535] = 1  the heads of Q and O
 --- @option kv_heads integer?  the heads of K and V, each shared by heads / kv_heads heads of Q; by default `heads`
 --- @option causal boolean = false  a query sees no key after its own place
@@ -104,8 +107,8 @@ end
 --- The options of a launch, for kernel:run, kernel:time and kernel:prepare.
 --- @param Q tensor  batch x queries x heads x dim, in the order of `layout`
 --- @param K tensor  batch x keys x kv_heads x dim
---- @param V tensor  as K
---- @param O tensor  as Q: the result
+--- @param V tensor  as K, of value_dim
+--- @param O tensor  as Q, of value_dim: the result
 --- @param options table?
 --- @option scale number?  the factor of the scores, positive; by default 1 / sqrt(dim)
 --- @option lse tensor?  f32, batch x heads x queries (packed: heads x total): receives the natural logarithms
@@ -169,7 +172,7 @@ end
 --- @return number
 function attention:flops(batches, queries, keys)
   local p = self.plan
-  return 4.0 * batches * p.heads * p.dim * module.pairs(p, queries, keys)
+  return 2.0 * batches * p.heads * (p.dim + p.value_dim) * module.pairs(p, queries, keys)
 end
 
 -- The launch of the method called `name`: `given` holds values of the launch, and options of the kernel's method.

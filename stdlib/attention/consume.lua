@@ -33,7 +33,7 @@ local function products(g, scores, probabilities, acc)
     end
     k:wgmma_commit_group()
   end
-  local columns = p.dim + p.ones -- of V and of ones: one product, or two where they are more than 256
+  local columns = p.value_dim + p.ones -- of V and of ones: one product, or two where they are more than 256
   local parts = columns <= 256 and { { 0, columns } } or { { 0, 128 }, { 128, columns - 128 } }
   local function weigh(value_cursor)
     local b = descriptors.of(k, p.v, v, value_cursor.stage)
@@ -78,7 +78,7 @@ local function consumer_of(g)
   me.thread, me.lane = thread, thread & 31
   me.number = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
   me.leader = (thread & 127):eq(0)
-  me.scores, me.acc = k:regs("f32", p.block // 2), k:regs("f32", (p.dim + p.ones) // 2)
+  me.scores, me.acc = k:regs("f32", p.block // 2), k:regs("f32", (p.value_dim + p.ones) // 2)
   local probabilities = k:regs("b32", 4 * p.block // p.k_step)
   me.score, me.weigh = products(g, me.scores, probabilities, me.acc)
   me.factors = fp8.factors(g)

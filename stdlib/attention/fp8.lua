@@ -42,7 +42,7 @@ function module.ones(k, p, buffer)
   local to, guard = k:address(buffer) + (thread << 2), thread:lt(p.ones * line // 4)
   for stage = 0, p.stages - 1 do
     for panel = 0, p.block // line - 1 do
-      k:st_shared_b32(to, one, { offset = stage * p.v.bytes + (panel * p.v.mn + p.dim) * line, guard = guard })
+      k:st_shared_b32(to, one, { offset = stage * p.v.bytes + (panel * p.v.mn + p.value_dim) * line, guard = guard })
     end
   end
 end
@@ -74,7 +74,7 @@ end
 -- when one more has been asked for.
 local function transpose_keys(me, key, from, to)
   local k, p = me.k, me.p
-  local words, last = k:regs("b32", 4 * p.chunks), p.dim // 16 - 1
+  local words, last = k:regs("b32", 4 * p.chunks), p.value_dim // 16 - 1
   local function of(chunk) return words:slice(4 * (chunk % p.chunks), 4) end
   local function load(chunk)
     if chunk > last then return end

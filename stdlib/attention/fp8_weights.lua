@@ -36,7 +36,7 @@ end
 -- Takes the sums of a product out of the accumulators.
 local function collect(weights)
   for half = 0, weights.exact and -1 or 1 do
-    local r = weights.p.dim // 2 + 2 * half
+    local r = weights.p.value_dim // 2 + 2 * half
     weights.k:add(weights.soft.sum[half], weights.soft.sum[half], weights.acc[r])
     for i = r, r + 1 do weights.k:mov(weights.acc[i], 0.0) end
   end

@@ -22,6 +22,12 @@ function module.plan(what, opts)
     native.fail(
       ("%s: %d heads cannot share %d heads of K and V: kv_heads must divide heads"):format(what, p.heads, p.kv_heads))
   end
+  p.value_dim = opts.value_dim or p.dim -- of V and O
+  if p.value_dim > p.dim then
+    native.fail((
+      "%s: value_dim is %d, must not exceed dim = %d: V and O may be narrower than Q and K, not wider"
+    ):format(what, p.value_dim, p.dim))
+  end
   captured.check(p)
   exclusions.check_choices(p)
   return p

@@ -42,13 +42,13 @@ function module.emit(me)
 
   function output.store_pairs(at, row, values, column)
     local rows = rows_of(at)
-    rows.column = column
+    rows.column, rows.dim = column, p.value_dim
     tensors.store_pairs(k, p, values, maps.O, rows, row)
   end
 
   -- Packed sequences: pairs of elements by the threads, since a box of TMA would also have rows of the next sequence.
   local function store_packed(at, row)
-    output.store_pairs(at, row, me.acc:slice(0, p.dim // 2))
+    output.store_pairs(at, row, me.acc:slice(0, p.value_dim // 2))
     if p.fp8 then return end
     -- All warps have read the queries: their scores are complete.
     k:bar_sync(mine + (1 + p.consumers), { threads = 128 })
@@ -64,7 +64,7 @@ function module.emit(me)
       offset = p.fp8 and mine * (p.panels * p.panel.bytes) or me.query.stage * p.q.bytes,
       barrier = mine + (1 + p.consumers), place = function(column, down) return place(column, at, down) end,
     }
-    write(me.acc:slice(0, p.dim // 2), first_row, k:mov(0, { type = "u32" }))
+    write(me.acc:slice(0, p.value_dim // 2), first_row, k:mov(0, { type = "u32" }))
     if p.fp8 then return end
     if not stored then return free_queries(me.query) end
     k:mov(stored.stage, me.query.stage)

@@ -14,7 +14,7 @@ local fail, text = native.fail, arguments.shape_text
 -- Pairs of batch and head whose K and V fill the L2 cache by two thirds. For heads of 256 twice as many, where at least
 -- two would fit and each has 32 tiles: few long tiles at a time leave SMs idle, which costs more than reading again.
 local function pairs_in_cache(p, l)
-  local sharing, bytes = p.heads // p.kv_heads, 2 * native.element_bytes[p.dtype] * p.dim * l.keys
+  local sharing, bytes = p.heads // p.kv_heads, native.element_bytes[p.dtype] * (p.dim + p.value_dim) * l.keys
   local fitting = wg.target.l2 * 2 // 3 // bytes
   if p.dim == 256 and fitting >= 2 and l.queries >= 32 * p.m then fitting = 2 * fitting end
   return math.min(math.max(1, fitting) * sharing, l.batches * p.heads)
@@ -34,7 +34,7 @@ end
 --- The kernel's parameters. A launch has: Q, K, V, O; queries, the most of a sequence; rows of Q and keys; batches;
 --- factor and cap of the scores (scores.score_arguments); `given`, its options; counter.
 function module.make(p)
-  local function operand(name, rows) return { name, map = tensors.box(p, rows, true, p.lines) } end
+  local function operand(name, rows, lines) return { name, map = tensors.box(p, rows, true, lines or p.lines) } end
   local function lse_shape(l) return p.packed and { p.heads, l.rows } or { l.batches, p.heads, l.queries } end
   local function starts(name)
     return p.packed and { name, "const s32*", value = function(l) return l.given[name] end }
@@ -44,7 +44,7 @@ function module.make(p)
     return p.descale and { name, "const f32*", value = of_shape(name, shape) } or false
   end
   local rows = {
-    operand("Q", 64), operand("K", p.block), operand("V", p.block),
+    operand("Q", 64), operand("K", p.block), operand("V", p.block, p.value_lines),
     (p.packed or p.splits > 1) and { "O", p.o .. "*" } or { "O", map = tensors.box(p, 64) },
     p.lse and { "lse", "f32*", value = of_shape("lse", lse_shape) },
     {

@@ -32,6 +32,14 @@ local fp8_shapes = {
   [256] = { consumers = 2, block = 96, stages = 2, query_stages = 1 },
 }
 
+-- By head size and that of V, where a narrower V leaves room for more keys or consumers than `shapes` have. Not
+-- measured: chosen by the timeline's model (docs/experiments/attention.md).
+local longer, three = { consumers = 2, block = 128, stages = 2, query_stages = 1 },
+  { consumers = 3, block = 128, stages = 2, query_stages = 2 }
+local narrow_shapes = {
+  [96] = { [64] = three }, [128] = { [64] = three }, [192] = { [64] = longer, [96] = longer, [128] = longer },
+}
+
 -- Whether tiles of 128 queries take less time than those of 192, which take longer: in rounds of a tile for each
 -- SM, or, where the number of sequences is not known, for one sequence and head.
 local function small_tiles_faster(problem, heads)
@@ -42,21 +50,21 @@ local function small_tiles_faster(problem, heads)
   return time(128) < fitted.attention.wide * time(192)
 end
 
--- The shape for a head size. Tiles of 192 queries waste much of short sequences: rows beyond the end, and where tiles
+-- The shape for head sizes. Tiles of 192 queries waste much of short sequences: rows beyond the end, and where tiles
 -- see different numbers of keys (`uneven`), blocks that few of their rows see.
-local function shape_of(dim, fp8, uneven, problem, heads)
-  local short = problem and problem[1] <= 1536
-  local small
-  if dim == 64 and uneven then
-    small = short
-  elseif dim == 64 and not fp8 then
-    small = problem and small_tiles_faster(problem, heads)
+local function shape_of(p, problem)
+  local dim, short = p.dim, problem and problem[1] <= 1536
+  if p.fp8 then
+    if short and (dim == 64 and p.uneven or dim == 96 or dim == 128) then
+      return { consumers = 2, block = 128, stages = dim == 64 and 2 or 3, query_stages = 2 }
+    end
+    return fp8_shapes[dim]
   end
-  if small then return { consumers = 2, block = 128, stages = fp8 and 2 or 3, query_stages = 2 } end
-  if short and fp8 and (dim == 96 or dim == 128) then
-    return { consumers = 2, block = 128, stages = 3, query_stages = 2 }
-  end
-  return fp8 and fp8_shapes[dim] or shapes[dim]
+  local shape = narrow_shapes[dim] and narrow_shapes[dim][p.value_dim] or shapes[dim]
+  local small = short
+  if not p.uneven then small = problem and small_tiles_faster(problem, p.heads) end
+  if small and shape.consumers == 3 then return { consumers = 2, block = 128, stages = 3, query_stages = 2 } end
+  return shape
 end
 
 -- The type of O: that of the others, or bf16 where they are 8 bits.
@@ -79,17 +87,23 @@ local function line_of(bytes) return bytes % 128 == 0 and 128 or bytes % 64 == 0
 -- own.
 local function lay_out(p)
   local bytes = native.element_bytes[p.dtype]
-  local line = line_of(p.dim * bytes)
   local function tile(rows, columns)
     return wg.tile { dtype = p.dtype, mn = rows, k = columns, major = "K", swizzle = line_of(columns * bytes) .. "B" }
   end
-  p.panel = wg.panel { dtype = p.o, n = p.dim }
-  p.lines = { dtype = p.dtype, columns = line // bytes, line_bytes = line }
+  local function lines(columns)
+    local line = line_of(columns * bytes)
+    return { dtype = p.dtype, columns = line // bytes, line_bytes = line }
+  end
+  p.panel = wg.panel { dtype = p.o, n = p.value_dim }
+  p.lines, p.value_lines = lines(p.dim), lines(p.value_dim)
   p.q, p.k = tile(64, p.dim), tile(p.block, p.dim)
-  p.v = p.fp8 and tile(p.dim + p.ones, p.block)
-    or wg.tile { dtype = p.dtype, mn = p.dim, k = p.block, major = "MN", order = "K", swizzle = line .. "B" }
+  p.v = p.fp8 and tile(p.value_dim + p.ones, p.block)
+    or wg.tile {
+      dtype = p.dtype, mn = p.value_dim, k = p.block, major = "MN", order = "K",
+      swizzle = p.value_lines.line_bytes .. "B",
+    }
   p.panels = p.panel.count
-  p.raw = p.fp8 and p.k -- V before it is transposed
+  p.raw = p.fp8 and tile(p.block, p.value_dim) -- V before it is transposed
   local most, of_stage = wg.target.cta_shared - 1024 - (p.join and p.join.maxima or 0),
     p.k.bytes + p.v.bytes + (p.raw and p.raw.bytes or 0)
   local queries, of_panel = p.query_stages * p.consumers * p.q.bytes, p.fp8 and p.panel.bytes * p.consumers or 0
@@ -116,7 +130,7 @@ function module.make(opts)
     whole(("problem[%d]"):format(i), opts.problem[i], 1, 0x3FFFFFFF)
   end
   p.uneven = p.causal or p.block_mask ~= nil
-  local shape = shape_of(p.dim, p.fp8, p.uneven, opts.problem, p.heads)
+  local shape = shape_of(p, opts.problem)
   p.consumers, p.stages, p.query_stages = shape.consumers, shape.stages, shape.query_stages
   p.k_step = native.wgmma_k[p.dtype]
   p.block = whole("block", opts.block or shape.block, p.k_step, 256)
@@ -141,12 +155,13 @@ function module.make(opts)
     p.stages = splits.split_stages(p)
   end
   lay_out(p)
-  local lacking = p.splits > 1 and splits.join_lacks(p, p.splits, p.stages)
-  if lacking then
+  if p.splits == 1 then return p end
+  local stage, bytes, room = splits.join_lacks(p, p.splits, p.stages)
+  if stage then
     fail((
-      "wg.attention: splits is %d, whose other parts bring %d bytes for the stages of K, and these have %d: other "
+      "wg.attention: splits is %d, whose other parts bring %d bytes for the stages of %s, and these have %d: other "
         .. "`splits` or a longer `block`"):format(
-      p.splits, lacking, p.stages * p.k.bytes))
+      p.splits, bytes, stage, room))
   end
   return p
 end

@@ -21,7 +21,7 @@ local row_bytes = 32 * 16 -- of its rows' maxima and sums: two rows for every fo
 --- owner may have fewer, `rest`. Then the bytes that each of the other parts brings to a consumer, `k` in the stages of
 --- K and `v` in those of V, and the bytes of the `maxima` and sums that a CTA receives.
 function module.join_plan(p, splits)
-  local units = p.dim // 8
+  local units = p.value_dim // 8
   local share = ceil_div(units, splits)
   local owners = ceil_div(units, share)
   return {
@@ -30,17 +30,22 @@ function module.join_plan(p, splits)
   }
 end
 
---- What so many parts bring for the stages of K, where that does not fit into so many of them; otherwise nil.
+--- Where so many parts bring more than fits into so many stages of K or of V: whose stages, the bytes that come, and
+--- those that there are; otherwise nil.
 function module.join_lacks(p, splits, stages)
-  local bytes = (splits - 1) * p.consumers * module.join_plan(p, splits).k
-  return bytes > stages * p.block * p.dim * native.element_bytes[p.dtype] and bytes or nil
+  local join = module.join_plan(p, splits)
+  for _, place in ipairs { { "K", join.k, p.dim }, { "V", join.v, p.value_dim } } do
+    local bytes, room = (splits - 1) * p.consumers * place[2],
+      stages * p.block * place[3] * native.element_bytes[p.dtype]
+    if bytes > room then return place[1], bytes, room end
+  end
 end
 
 -- Whether a CTA's shared memory has room for the queries, two stages of K and V or more, and what so many parts bring.
 local function fits(p, splits)
-  local row = p.dim * native.element_bytes[p.dtype]
-  local room = wg.target.cta_shared - 1024 - p.m * row - module.join_plan(p, splits).maxima
-  local stages = math.min(module.split_stages(p), room // (2 * p.block * row))
+  local bytes = native.element_bytes[p.dtype]
+  local room = wg.target.cta_shared - 1024 - p.m * p.dim * bytes - module.join_plan(p, splits).maxima
+  local stages = math.min(module.split_stages(p), room // (p.block * (p.dim + p.value_dim) * bytes))
   return stages >= 2 and not module.join_lacks(p, splits, stages)
 end
 
@@ -54,7 +59,8 @@ function module.choose(p, problem)
   local tiles, keys = ceil_div(problem[1], p.m) * p.heads * problem[3], problem[2]
   if p.window then keys = math.min(keys, p.m + p.window * (p.causal and 1 or 2)) end
   if tiles > roofline.sms() then return 1 end
-  local block_time = p.block * fitted.key[p.dim] * (p.m == 192 and fitted.wide or 1)
+  local key = (fitted.key[p.dim] + fitted.key[p.value_dim]) / 2
+  local block_time = p.block * key * (p.m == 192 and fitted.wide or 1)
   local best, least = 1, math.huge
   for splits = 1, roofline.sms() < wg.target.multiprocessors and wg.target.portable_cluster or module.most do
     local join = splits > 1 and fitted.join + fitted.join_part * (splits - 1) or 0

@@ -24,8 +24,8 @@ local orders = { -- of dimensions
 }
 
 --- The extents of the tensors of wg.NAME: rows, heads, dim, and where they are not packed the batch, of those called
---- `of_queries` in the table `given`, and of those called `of_keys`. Raises an error that names the tensor that does
---- not fit.
+--- `of_queries` in the table `given`, and of those called `of_keys`; V, O and their gradients have dim = p.value_dim.
+--- Raises an error that names the tensor that does not fit.
 function module.extents(name, p, given, of_queries, of_keys)
   local order, rank = orders[p.packed and "packed" or p.layout], p.packed and 3 or 4
   local function read(tensor, heads)
@@ -35,7 +35,7 @@ function module.extents(name, p, given, of_queries, of_keys)
         name, tensor, rank, p.packed and "sequence x head x dim" or p.layout, arguments.shape_text(shape)))
     end
     for key, place in pairs(order) do out[key] = shape[place] end
-    for key, want in pairs { heads = heads, dim = p.dim } do
+    for key, want in pairs { heads = heads, dim = tensor:find "[VO]$" and p.value_dim or p.dim } do
       if out[key] ~= want then
         native.fail(("%s: %s has %s = %d, and wg.%s was made for %d"):format(name, tensor, key, out[key], name, want))
       end
@@ -110,17 +110,18 @@ function module.sequence(k, starts, batch, same)
 end
 
 --- Stores rows of a packed sequence: they end where the next one's begin, so that no box may be stored, but pairs of
---- elements. `acc` has 64 rows of a head of `to`, from column `rows.column` on (0 without it); `row` is the thread's
---- first, and rows from `rows.count` on are not the sequence's.
+--- elements. `acc` has 64 rows of a head of `to`, from column `rows.column` on (0 without it); heads have `rows.dim`
+--- columns (p.dim without it). `row` is the thread's first, and rows from `rows.count` on are not the sequence's.
 function module.store_pairs(k, p, acc, to, rows, row)
   local dtype = p.o or p.dtype
   local lane, convert, bytes = k:special "tid.x" & 31, elements.to_output[dtype], native.element_bytes[dtype]
-  local column = rows.head * p.dim + ((lane & 3) << 1)
+  local dim = rows.dim or p.dim
+  local column = rows.head * dim + ((lane & 3) << 1)
   if rows.column then column = column + rows.column end
   local in_line = k:mad_wide_u32(column, bytes, to)
   for half = 0, 1 do
     local inside = row + 8 * half
-    local address, guard = k:mad_wide_u32(rows.first + inside, bytes * rows.heads * p.dim, in_line),
+    local address, guard = k:mad_wide_u32(rows.first + inside, bytes * rows.heads * dim, in_line),
       inside:lt(rows.count)
     for r = 2 * half, #acc - 1, 4 do
       k:st_global_b32(address, convert(k, acc[r], acc[r + 1]), { offset = 4 * r - 8 * half, guard = guard })

@@ -8,11 +8,11 @@ local function place(layout, rows, heads, dim, b, h)
 end
 
 -- One row of the result and its logarithm, in binary64.
-local function expected(o, Q, q_at, K, V, kv_at, kv_step, keys, own, factor)
+local function expected(o, Q, q_at, K, k_at, k_step, V, v_at, v_step, keys, own, factor)
   local scale, probabilities, top, total = (factor or 1) * (o.scale or 1 / math.sqrt(o.dim)), {}, -math.huge, 0
   for j = 0, keys - 1 do
     local seen = (not o.causal or j <= own) and (not o.window or (own - j < o.window and (o.causal or j - own < o.window)))
-    local score = seen and scale * wg.dot(Q, q_at, 1, K, kv_at + j * kv_step, 1, o.dim) or -math.huge
+    local score = seen and scale * wg.dot(Q, q_at, 1, K, k_at + j * k_step, 1, o.dim) or -math.huge
     if o.softcap and seen then score = o.softcap * (1 - 2 / (math.exp(2 * score / o.softcap) + 1)) end
     probabilities[j + 1], top = score, math.max(top, score)
   end
@@ -21,7 +21,7 @@ local function expected(o, Q, q_at, K, V, kv_at, kv_step, keys, own, factor)
     total = total + probabilities[j]
   end
   local row = keys > 0 and wg.tensor("f64", { keys }, probabilities)
-  return function(c) return total == 0 and 0 or wg.dot(row, 0, 1, V, kv_at + c, kv_step, keys) / total end,
+  return function(c) return total == 0 and 0 or wg.dot(row, 0, 1, V, v_at + c, v_step, keys) / total end,
     total == 0 and -math.huge or top + math.log(total)
 end
 
@@ -58,18 +58,19 @@ local function attend(name, o, batches, queries, keys, ctas)
   local out = o.o or dtype == "f16" and "f16" or "bf16"
   local compare_o, finish = comparison(dtype)
   local kv_heads = o.kv_heads or o.heads
-  local function random(rows, heads, seed)
-    local shape = layout == "bshd" and { batches, rows, heads, o.dim } or { batches, heads, rows, o.dim }
-    return wg.randn { shape = shape, dtype = dtype, seed = seed }
+  local value_dim = o.value_dim or o.dim
+  local function shape(rows, heads, dim)
+    return layout == "bshd" and { batches, rows, heads, dim } or { batches, heads, rows, dim }
   end
-  local Q, K, V = random(queries, o.heads, 1), random(keys, kv_heads, 2), random(keys, kv_heads, 3)
+  local function random(rows, heads, dim, seed) return wg.randn { shape = shape(rows, heads, dim), dtype = dtype, seed = seed } end
+  local Q, K, V = random(queries, o.heads, o.dim, 1), random(keys, kv_heads, o.dim, 2), random(keys, kv_heads, value_dim, 3)
   local options, scale, numerics = {}, o.scale, o.numerics
   for key, value in pairs(o) do if key ~= "scale" and key ~= "numerics" then options[key] = value end end
   local attention = wg.attention(options)
   assert(#attention.kernel:check() == 0, name)
   local first
   for seed = 1, 2 do
-    local O = wg.zeros(out, Q.shape)
+    local O = wg.zeros(out, shape(queries, o.heads, value_dim))
     local lse = o.lse and wg.zeros("f32", { batches, o.heads, queries }) or nil
     local given, factors_of = descales(o, batches, kv_heads)
     given.backend, given.seed, given.grid, given.lse, given.scale, given.numerics = "sim", seed, not o.splits and { ctas or 2 } or nil, lse, scale, numerics
@@ -81,12 +82,13 @@ local function attend(name, o, batches, queries, keys, ctas)
       for h = 0, o.heads - 1 do
         local q_at, q_step = place(layout, queries, o.heads, o.dim, b, h)
         local kv_head = h // (o.heads // kv_heads)
-        local kv_at, kv_step = place(layout, keys, kv_heads, o.dim, b, kv_head)
+        local k_at, k_step = place(layout, keys, kv_heads, o.dim, b, kv_head)
+        local v_at, v_step = place(layout, keys, kv_heads, value_dim, b, kv_head)
         local of_scores, of_o = factors_of(b, kv_head)
         for i = 0, queries - 1, seed == 1 and 23 or queries do
-          local want, logarithm = expected(o, Q, q_at + i * q_step, K, V, kv_at, kv_step, keys, i + keys - queries, of_scores)
+          local want, logarithm = expected(o, Q, q_at + i * q_step, K, k_at, k_step, V, v_at, v_step, keys, i + keys - queries, of_scores)
           local at = ("%s: O[%d, %d, row %d]"):format(name, b, h, i)
-          for c = 0, o.dim - 1, 7 do
+          for c = 0, value_dim - 1, 7 do
             local index = layout == "bshd" and { b, i, h, c } or { b, h, i, c }
             compare_o(at, O[index], of_o * want(c))
           end
@@ -106,12 +108,12 @@ local function attend_packed(name, o, lengths)
     most = math.max(most, length[1])
   end
   local rows, keys, kv_heads = query_starts[#query_starts], key_starts[#key_starts], o.kv_heads or o.heads
-  local dtype = o.dtype or "bf16"
+  local dtype, value_dim = o.dtype or "bf16", o.value_dim or o.dim
   local compare_o, finish = comparison(dtype)
   local Q = wg.randn { shape = { rows, o.heads, o.dim }, dtype = dtype, seed = 1 }
   local K = wg.randn { shape = { keys, kv_heads, o.dim }, dtype = dtype, seed = 2 }
-  local V = wg.randn { shape = { keys, kv_heads, o.dim }, dtype = dtype, seed = 3 }
-  local O, lse = wg.zeros(o.o or "bf16", { rows, o.heads, o.dim }), o.lse and wg.zeros("f32", { o.heads, rows }) or nil
+  local V = wg.randn { shape = { keys, kv_heads, value_dim }, dtype = dtype, seed = 3 }
+  local O, lse = wg.zeros(o.o or "bf16", { rows, o.heads, value_dim }), o.lse and wg.zeros("f32", { o.heads, rows }) or nil
   local options = { packed = true }
   for key, value in pairs(o) do options[key] = value end
   local attention = wg.attention(options)
@@ -124,13 +126,13 @@ local function attend_packed(name, o, lengths)
   for s, length in ipairs(lengths) do
     for h = 0, o.heads - 1 do
       local kv_head = h // (o.heads // kv_heads)
-      local kv_at = (key_starts[s] * kv_heads + kv_head) * o.dim
+      local kv_at = key_starts[s] * kv_heads + kv_head
       local of_scores, of_o = factors_of(s - 1, kv_head)
       for i = 0, length[1] - 1, 17 do
         local row = query_starts[s] + i
-        local want, logarithm = expected(o, Q, (row * o.heads + h) * o.dim, K, V, kv_at, kv_heads * o.dim, length[2], i + length[2] - length[1], of_scores)
+        local want, logarithm = expected(o, Q, (row * o.heads + h) * o.dim, K, kv_at * o.dim, kv_heads * o.dim, V, kv_at * value_dim, kv_heads * value_dim, length[2], i + length[2] - length[1], of_scores)
         local at = ("%s: sequence %d, head %d, row %d"):format(name, s, h, i)
-        for c = 0, o.dim - 1, 7 do compare_o(at, O[{ row, h, c }], of_o * want(c)) end
+        for c = 0, value_dim - 1, 7 do compare_o(at, O[{ row, h, c }], of_o * want(c)) end
         if lse then compare(at .. " lse", lse[{ h, row }], logarithm, 1e-4) end
       end
     end

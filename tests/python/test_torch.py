@@ -192,9 +192,9 @@ def exact_attention(q, k, v, mask=None, scale=None, softcap=0.0):
 
 
 class Attention(Case):
-    def tensors(self, batch, queries, keys, heads, kv_heads, dim, grad=True, dtype=torch.bfloat16):
+    def tensors(self, batch, queries, keys, heads, kv_heads, dim, grad=True, dtype=torch.bfloat16, value_dim=None):
         return [random(batch, queries, heads, dim, grad=grad, dtype=dtype), random(batch, keys, kv_heads, dim, grad=grad, dtype=dtype),
-                random(batch, keys, kv_heads, dim, grad=grad, dtype=dtype)]
+                random(batch, keys, kv_heads, value_dim or dim, grad=grad, dtype=dtype)]
 
     def test_flash(self):
         for queries, keys, causal, window in ((64, 96, False, (-1, -1)), (64, 96, True, (-1, -1)), (96, 96, True, (20, 0)),
@@ -233,6 +233,28 @@ class Attention(Case):
         with self.assertRaisesRegex(ValueError, "enable_gqa"):
             wt.attention(q, k, v)
         self.near(wt.attention(q, k, v, enable_gqa=True), theirs(*double(q, k, v), enable_gqa=True))
+
+    def test_narrow_values(self):
+        """Heads of V with fewer elements than those of Q and K, as the prefill of multi-head latent attention has them."""
+        theirs = torch.nn.functional.scaled_dot_product_attention
+        turn = lambda t: t.transpose(1, 2)
+        for dim, value_dim in ((192, 128), (128, 64)):
+            sizes = 2, 40, 72, 4, 2, dim
+            self.gradients(lambda q, k, v: wt.flash_attn_func(q, k, v, causal=True),
+                           lambda q, k, v: exact_attention(q, k, v, lambda i, j: j <= i + 32), self.tensors(*sizes, value_dim=value_dim))
+            self.gradients(lambda q, k, v: wt.attention(turn(q), turn(k), turn(v), is_causal=True, enable_gqa=True),
+                           lambda q, k, v: theirs(turn(q), turn(k), turn(v), is_causal=True, enable_gqa=True),
+                           self.tensors(*sizes, value_dim=value_dim))
+        q, k, v = (turn(t).contiguous() for t in self.tensors(1, 40, 72, 2, 2, 192, grad=False, value_dim=128))
+        seen = torch.rand(40, 72, device=DEVICE) > 0.3
+        self.near(wt.attention(q, k, v, seen), theirs(*double(q, k, v), seen))
+        self.assertEqual(wt.attention(q[:, :, :0], k, v).shape, (1, 2, 0, 128))
+        self.assertEqual(wt.attention(q, k[:, :, :0], v[:, :, :0]).tolist(), torch.zeros(1, 2, 40, 128).tolist())
+        for of_scores, of_values in ((k[..., :96], v), (k, v[..., :80])):
+            with self.assertRaisesRegex(NotImplementedError, "a head size of V of"):
+                wt.attention(of_scores, of_scores, of_values)
+        with self.assertRaisesRegex(ValueError, "do not fit"):
+            wt.attention(q, k, v[:, :1])
 
     def test_masks(self):
         theirs = torch.nn.functional.scaled_dot_product_attention
@@ -457,7 +479,9 @@ class Attention(Case):
                                              lambda i, j: j <= i + m - n)[0])
                 at, key = at + n, key + m
             return torch.cat(parts)
-        self.gradients(ours, theirs, [random(70, 2, 64, grad=True), random(110, 2, 64, grad=True), random(110, 2, 64, grad=True)])
+        for dim, value_dim in ((64, 64), (192, 128)):
+            self.gradients(ours, theirs, [random(70, 2, dim, grad=True), random(110, 2, dim, grad=True),
+                                          random(110, 2, value_dim, grad=True)])
 
     def test_decode(self):
         q, k, v = self.tensors(2, 1, 64, 4, 2, 64, grad=False)
@@ -530,9 +554,12 @@ class Operators(Case):
             torch.zeros(16, 32, dtype=torch.uint8, device=DEVICE), torch.zeros(16, 2, dtype=torch.uint8, device=DEVICE)), None, 16)
         q, k, v = (random(1, 64, 2, 64, grad=True) for _ in range(3))
         self.check(torch.ops.wgrun.attention.default, q, k, v, 0.125, True, 0, 0.0, "bshd", "", None, True)
+        q, k, v = (random(1, 40, 2, dim, grad=True) for dim in (192, 192, 128))
+        self.check(torch.ops.wgrun.attention.default, q, k, v, 0.125, True, 0, 0.0, "bshd", "", None, True)
         starts = torch.tensor([0, 24, 64], dtype=torch.int32, device=DEVICE)
-        q, k, v = (random(64, 2, 64, grad=True) for _ in range(3))
-        self.check(torch.ops.wgrun.attention_packed.default, q, k, v, starts, starts, 40, 40, 0.125, True, 0, 0.0, True)
+        for dim in (64, 128):
+            q, k, v = (random(64, 2, columns, grad=True) for columns in (dim, dim, 64))
+            self.check(torch.ops.wgrun.attention_packed.default, q, k, v, starts, starts, 40, 40, 0.125, True, 0, 0.0, True)
         q, k, v = (random(1, 24, 2, 128, grad=True) for _ in range(3))
         g, beta = (torch.rand(1, 24, 2, device=DEVICE, requires_grad=True) for _ in range(2))
         state = torch.randn(1, 2, 128, 128, device=DEVICE, requires_grad=True)

@@ -57,4 +57,12 @@ end
 try(wg.ssd, { heads = 4, pairs = true, packed = true, dt_softplus = true, name = "ssd_pairs" })
 try(wg.ssd, { heads = 4, z = true, D = "headdim", name = "ssd_gate" })
 try(wg.ssd_backward, { heads = 4, z = true, packed = true, dt_softplus = true, dt_bias = true, D = "headdim", name = "ssd_backward_gate" })
+for _, dims in ipairs { { 96, 64 }, { 128, 64 }, { 192, 64 }, { 192, 128 }, { 256, 192 } } do
+  local what = ("%d_%d"):format(dims[1], dims[2])
+  for _, dtype in ipairs { "bf16", "e4m3" } do
+    try(wg.attention, { dim = dims[1], value_dim = dims[2], dtype = dtype, causal = true, name = "attention_values_" .. dtype .. what })
+  end
+  try(wg.attention, { dim = dims[1], value_dim = dims[2], packed = true, lse = true, name = "attention_values_packed" .. what })
+  try(wg.attention, { dim = dims[1], value_dim = dims[2], splits = 2, name = "attention_values_splits" .. what })
+end
 try(wg.attention, { dim = 128, softcap = 30, window = 512, packed = true, lse = true, name = "attention_window" })

@@ -75,6 +75,17 @@ def _options(q: Tensor, k: Tensor, heads: int, kv_heads: int, causal: bool, wind
             ("window", window or None), ("softcap", softcap or None))
 
 
+def _empty_o(q: Tensor, v: Tensor) -> Tensor:
+    return q.new_empty((*q.shape[:-1], v.shape[-1]))
+
+
+def _widened(q: Tensor, *tensors: Tensor) -> list[Tensor]:
+    """V, O and dO with zeros up to the head size of Q, since the kernels of the gradients have one head size. Zeros change
+    neither dQ nor dK, and dV gets columns that are cut off."""
+    return [torch.nn.functional.pad(tensor, (0, q.shape[-1] - tensor.shape[-1])) if tensor.shape[-1] < q.shape[-1] else tensor
+            for tensor in tensors]
+
+
 def _heads(q: Tensor, k: Tensor, layout: str) -> tuple[int, int]:
     at = 2 if layout == "bshd" else 1
     return q.shape[at], k.shape[at]
@@ -85,12 +96,13 @@ def _attention(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, wind
                kind: str, bias: Optional[Tensor], lse: bool) -> tuple[Tensor, Tensor]:
     heads, kv_heads = _heads(q, k, layout)
     sequence = 1 if layout == "bshd" else 2
-    o, sums = torch.empty_like(q), _empty_sums(q, heads, q.shape[sequence], lse)
+    o, sums = _empty_o(q, v), _empty_sums(q, heads, q.shape[sequence], lse)
     if o.numel() == 0:
         return o, sums
     if k.shape[sequence] == 0:
         return o.zero_(), sums.fill_(-math.inf)
-    options = (*_options(q, k, heads, kv_heads, causal, window, softcap), ("layout", layout), ("lse", lse))
+    options = (*_options(q, k, heads, kv_heads, causal, window, softcap), ("value_dim", v.shape[-1]), ("layout", layout),
+               ("lse", lse))
     named: dict[str, Any] = {"lse": sums} if lse else {}
     if kind:
         made = script(_FORWARD, *options, *_kind(q, k, kind, bias, layout, named)).only.on_tensors
@@ -117,7 +129,7 @@ def _empty_sums(q: Tensor, heads: int, queries: int, lse: bool) -> Tensor:
 def _(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, window: int, softcap: float, layout: str,
       kind: str, bias: Optional[Tensor], lse: bool) -> tuple[Tensor, Tensor]:
     heads, _ = _heads(q, k, layout)
-    return torch.empty_like(q), _empty_sums(q, heads, q.shape[1 if layout == "bshd" else 2], lse)
+    return _empty_o(q, v), _empty_sums(q, heads, q.shape[1 if layout == "bshd" else 2], lse)
 
 
 @operation("attention_backward", lacks="second derivatives")
@@ -125,16 +137,17 @@ def _attention_backward(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor,
                         window: int, softcap: float, layout: str, kind: str,
                         bias: Optional[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
     heads, kv_heads = _heads(q, k, layout)
-    dq, dk, dv = torch.empty_like(q), torch.empty_like(k), torch.empty_like(v)
+    dq, dk, dv = torch.empty_like(q), torch.empty_like(k), torch.empty_like(k)
     if q.numel() == 0 or k.numel() == 0:
-        return dq.zero_(), dk.zero_(), dv.zero_()
+        return dq.zero_(), dk.zero_(), torch.zeros_like(v)
     options = (*_options(q, k, heads, kv_heads, causal, window, softcap), ("layout", layout))
     named: dict[str, Any] = {}
     if kind:
         options += _kind(q, k, kind, bias, layout, named)
+    wide_v, wide_o, wide_d = _widened(q, v, o, d)
     for step in script(_BACKWARD, *options):
-        step.on_tensors(*map(ready, (q, k, v, o, lse, d)), dq, dk, dv, scale=scale, **named)
-    return dq, dk, dv
+        step.on_tensors(*map(ready, (q, k, wide_v, wide_o, lse, wide_d)), dq, dk, dv, scale=scale, **named)
+    return dq, dk, dv[..., :v.shape[-1]].contiguous()
 
 
 @_attention_backward.register_fake
@@ -162,12 +175,14 @@ _attention.register_autograd(_attention_gradients, setup_context=_attention_cont
 @untraced
 def _check(what: str, q: Tensor, k: Tensor, v: Tensor, rank: int, head_at: int) -> None:
     dtype_of(what, q, k, v)
-    if q.dim() != rank or k.dim() != rank or v.shape != k.shape or q.shape[-1] != k.shape[-1]:
+    if q.dim() != rank or k.dim() != rank or v.shape[:-1] != k.shape[:-1] or q.shape[-1] != k.shape[-1]:
         wrong(what, f"Q {tuple(q.shape)}, K {tuple(k.shape)} and V {tuple(v.shape)} do not fit")
     if rank == 4 and q.shape[0] != k.shape[0]:
         wrong(what, f"Q has {q.shape[0]} sequences and K {k.shape[0]}")
     if q.shape[-1] not in _DIMS:
         missing(what, f"a head size of {q.shape[-1]}: 64, 96, 128, 192 or 256")
+    if v.shape[-1] not in _DIMS or v.shape[-1] > q.shape[-1]:
+        missing(what, f"a head size of V of {v.shape[-1]} beside {q.shape[-1]}: 64, 96, 128, 192 or 256, and not more than Q has")
     if k.shape[head_at] == 0 or q.shape[head_at] % max(k.shape[head_at], 1):
         wrong(what, f"{q.shape[head_at]} heads of Q and {k.shape[head_at]} of K: each of K serves equally many of Q")
 
@@ -225,9 +240,10 @@ def attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Ten
               is_causal: bool = False, scale: Optional[float] = None, enable_gqa: bool = False) -> Tensor:
     """torch.nn.functional.scaled_dot_product_attention: tensors are batch x heads x sequence x head size, or such views of
     batch x sequence x heads x head size, which are then not copied. bfloat16 or float16, head sizes 64, 96, 128, 192 and
-    256; no dropout. attn_mask, of bool or what is added to the scores, is read score by score, which takes time, and
-    gets no gradient. With is_causal query i sees the keys up to i, as PyTorch has it: where there
-    are more keys than queries flash_attn_func has the last query see the last key."""
+    256; that of value, which the result has, may be less than that of query and key. No dropout. attn_mask, of bool or what
+    is added to the scores, is read score by score, which takes time, and gets no gradient. With is_causal query i sees the
+    keys up to i, as PyTorch has it: where there are more keys than queries flash_attn_func has the last query see the last
+    key."""
     _no("attention", dropout_p=dropout_p)
     query, key, value, attn_mask = autocast(query, key, value, attn_mask)
     _check("attention", query, key, value, 4, 1)
@@ -279,8 +295,8 @@ def flash_attn_func(q: Tensor, k: Tensor, v: Tensor, dropout_p: float = 0.0, sof
                     causal: bool = False, window_size: tuple[int, int] = (-1, -1), softcap: float = 0.0,
                     alibi_slopes: Optional[Tensor] = None, deterministic: bool = False,
                     return_attn_probs: bool = False) -> Any:
-    """flash-attention's function of this name: tensors are batch x sequence x heads x head size. Neither dropout nor
-    deterministic; return_attn_probs gives (o, lse, None)."""
+    """flash-attention's function of this name: tensors are batch x sequence x heads x head size. That of v, which the
+    result has, may be less than that of q and k. Neither dropout nor deterministic; return_attn_probs gives (o, lse, None)."""
     what = "flash_attn_func"
     _no(what, dropout_p=dropout_p, deterministic=deterministic)
     _check(what, q, k, v, 4, 2)
@@ -293,13 +309,14 @@ def flash_attn_func(q: Tensor, k: Tensor, v: Tensor, dropout_p: float = 0.0, sof
 @operation("attention_packed")
 def _packed(q: Tensor, k: Tensor, v: Tensor, query_starts: Tensor, key_starts: Tensor, max_queries: int, max_keys: int,
             scale: float, causal: bool, window: int, softcap: float, lse: bool) -> tuple[Tensor, Tensor]:
-    o = torch.empty_like(q)
+    o = _empty_o(q, v)
     sums = q.new_empty((q.shape[1], q.shape[0]) if lse else (0,), dtype=torch.float32)
     if o.numel() == 0:
         return o, sums
     if k.numel() == 0:
         return o.zero_(), sums.fill_(-math.inf)
-    options = (*_options(q, k, q.shape[1], k.shape[1], causal, window, softcap), ("packed", True), ("lse", lse))
+    options = (*_options(q, k, q.shape[1], k.shape[1], causal, window, softcap), ("value_dim", v.shape[-1]), ("packed", True),
+               ("lse", lse))
     named: dict[str, Any] = {"lse": sums} if lse else {}
     launcher("attention", *options)(ready(q), ready(k), ready(v), o, scale=scale, query_starts=query_starts, key_starts=key_starts,
                                    max_queries=max_queries, **named)
@@ -309,7 +326,7 @@ def _packed(q: Tensor, k: Tensor, v: Tensor, query_starts: Tensor, key_starts: T
 @_packed.register_fake
 def _(q: Tensor, k: Tensor, v: Tensor, query_starts: Tensor, key_starts: Tensor, max_queries: int, max_keys: int,
       scale: float, causal: bool, window: int, softcap: float, lse: bool) -> tuple[Tensor, Tensor]:
-    return torch.empty_like(q), q.new_empty((q.shape[1], q.shape[0]) if lse else (0,), dtype=torch.float32)
+    return _empty_o(q, v), q.new_empty((q.shape[1], q.shape[0]) if lse else (0,), dtype=torch.float32)
 
 
 @operation("attention_packed_backward", lacks="second derivatives")
@@ -317,14 +334,15 @@ def _packed_backward(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, d:
                      key_starts: Tensor, max_queries: int, max_keys: int, scale: float, causal: bool, window: int,
                      softcap: float) -> tuple[Tensor, Tensor, Tensor]:
     # Rows of no sequence have no gradient.
-    dq, dk, dv = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)
+    dq, dk, dv = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(k)
     if q.numel() == 0 or k.numel() == 0:
-        return dq, dk, dv
+        return dq, dk, torch.zeros_like(v)
     options = (*_options(q, k, q.shape[1], k.shape[1], causal, window, softcap), ("packed", True))
+    wide_v, wide_o, wide_d = _widened(q, v, o, d)
     for step in script(_BACKWARD, *options):
-        step.on_tensors(*map(ready, (q, k, v, o, lse, d)), dq, dk, dv, scale=scale, query_starts=query_starts, key_starts=key_starts,
-             max_queries=max_queries, max_keys=max_keys)
-    return dq, dk, dv
+        step.on_tensors(*map(ready, (q, k, wide_v, wide_o, lse, wide_d)), dq, dk, dv, scale=scale, query_starts=query_starts,
+                        key_starts=key_starts, max_queries=max_queries, max_keys=max_keys)
+    return dq, dk, dv[..., :v.shape[-1]].contiguous()
 
 
 @_packed_backward.register_fake
@@ -365,8 +383,8 @@ def flash_attn_varlen_func(q: Tensor, k: Tensor, v: Tensor, cu_seqlens_q: Tensor
                            alibi_slopes: Optional[Tensor] = None, deterministic: bool = False,
                            return_attn_probs: bool = False, block_table: Optional[Tensor] = None) -> Any:
     """flash-attention's function of this name: sequences of any lengths one after another, tensors are total x heads x head
-    size, cu_seqlens_q and cu_seqlens_k (int32) say where each begins and the last one ends. Neither dropout, alibi_slopes,
-    deterministic nor block_table; return_attn_probs gives (o, lse, None)."""
+    size (that of v, which the result has, may be less), cu_seqlens_q and cu_seqlens_k (int32) say where each begins and the
+    last one ends. Neither dropout, alibi_slopes, deterministic nor block_table; return_attn_probs gives (o, lse, None)."""
     what = "flash_attn_varlen_func"
     _no(what, dropout_p=dropout_p, alibi_slopes=alibi_slopes is not None, deterministic=deterministic,
         block_table=block_table is not None)
