@@ -78,8 +78,8 @@ using Argument = std::variant<Tensor*, std::int64_t, double, DeviceTensor*, Tens
 struct RunOptions {
     Dim3 grid;
     std::vector<Argument> args;
-    /// Arguments of further devices, which run the same grid at the same time and reach each other's tensors: on
-    /// the simulator alone.
+    /// Arguments of further devices, which run the same grid at the same time and reach each other's tensors:
+    /// on the simulator alone.
     std::vector<std::vector<Argument>> further_devices{};
     Backend backend = Backend::automatic;
     std::uint64_t seed = 0;                             ///< of the simulator's scheduler
