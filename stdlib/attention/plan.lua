@@ -58,7 +58,8 @@ local function shape_of(p, problem)
     if short and (dim == 64 and p.uneven or dim == 96 or dim == 128) then
       return { consumers = 2, block = 128, stages = dim == 64 and 2 or 3, query_stages = 2 }
     end
-    return fp8_shapes[dim]
+    -- Sums of fewer columns leave registers for the warps that transpose.
+    return fp8_shapes[dim == 128 and p.value_dim < 128 and 96 or dim]
   end
   local shape = narrow_shapes[dim] and narrow_shapes[dim][p.value_dim] or shapes[dim]
   local small = short

@@ -52,11 +52,12 @@ def random(*shape):
     return torch.randn(*shape, device="cuda").to(E4M3)
 
 
-def check(dim, heads, kv_heads, batch, queries, keys, layout="bshd", o="bf16", descale=None, lse=False, **mask):
+def check(dim, heads, kv_heads, batch, queries, keys, layout="bshd", o="bf16", descale=None, lse=False, value_dim=None, **mask):
     """The errors of O, ours and of rounding P, and the worst of lse."""
     swap = (lambda x: x.transpose(1, 2)) if layout == "bhsd" else lambda x: x
-    q, k, v = random(batch, queries, heads, dim), random(batch, keys, kv_heads, dim), random(batch, keys, kv_heads, dim)
-    out = swap(torch.full((batch, queries, heads, dim), math.nan, device="cuda", dtype=getattr(torch, {"bf16": "bfloat16", "f16": "float16"}[o])))
+    value_dim = value_dim or dim
+    q, k, v = random(batch, queries, heads, dim), random(batch, keys, kv_heads, dim), random(batch, keys, kv_heads, value_dim)
+    out = swap(torch.full((batch, queries, heads, value_dim), math.nan, device="cuda", dtype=getattr(torch, {"bf16": "bfloat16", "f16": "float16"}[o])))
     out = out.contiguous()
     given, shape = {}, (batch, kv_heads) if descale == "head" else (1,)
     if descale:
@@ -64,7 +65,7 @@ def check(dim, heads, kv_heads, batch, queries, keys, layout="bshd", o="bf16", d
     if lse:
         given["lse"] = torch.empty(batch, heads, queries, device="cuda")
     options = {"descale": descale} if descale else {}
-    attention = made(dtype="e4m3", dim=dim, heads=heads, kv_heads=kv_heads, layout=layout, o=o, lse=lse, **options, **mask)
+    attention = made(dtype="e4m3", dim=dim, value_dim=value_dim, heads=heads, kv_heads=kv_heads, layout=layout, o=o, lse=lse, **options, **mask)
     attention(*(swap(x).contiguous() for x in (q, k, v)), out, **given)
     torch.cuda.synchronize()
     got, at, sets, off = swap(out), torch.arange(queries, device="cuda"), [], 0.0
@@ -91,6 +92,8 @@ FORMS = [
     dict(dim=128, heads=2, kv_heads=1, batch=2, queries=600, keys=600, softcap=5.0, descale="head"),
     dict(dim=128, heads=1, kv_heads=1, batch=1, queries=1, keys=1, lse=True),
     dict(dim=192, heads=2, kv_heads=2, batch=2, queries=700, keys=700, window=200),
+    dict(dim=192, value_dim=128, heads=4, kv_heads=4, batch=2, queries=1000, keys=1000, causal=True, lse=True),
+    dict(dim=128, value_dim=64, heads=4, kv_heads=2, batch=2, queries=777, keys=900, descale="head", layout="bhsd"),
     dict(dim=256, heads=2, kv_heads=2, batch=2, queries=2000, keys=2000, lse=True),
     dict(dim=256, heads=4, kv_heads=1, batch=2, queries=900, keys=900, causal=True, descale="head", layout="bhsd"),
     dict(dim=128, heads=1, kv_heads=1, batch=1, queries=512, keys=65536),
@@ -123,7 +126,7 @@ def measure(dim, causal, batch, length):
     fp8, bf16 = made(dtype="e4m3", **common), made(dtype="bf16", **common)
     graphs = [Graph(lambda: fp8(*narrow, o8)), Graph(lambda: bf16(*wide, o)), Graph(lambda: cudnn(*wide, causal))]
     times = in_turn(graphs, ROUNDS)
-    speeds = [flops(dim, causal, batch, length, heads) / statistics.median(t) / 1e9 for t in times]
+    speeds = [flops((dim, dim), causal, batch, length, heads) / statistics.median(t) / 1e9 for t in times]
     ratios = [statistics.median(other / own for own, other in zip(times[0], t)) for t in times[1:]]
     at = torch.arange(0, length, max(1, length // 256), device="cuda")
     want, _, rounded = head(*(x[-1, :, -1] for x in narrow), at, causal=causal)

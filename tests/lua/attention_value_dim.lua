@@ -42,6 +42,8 @@ for _, pair in ipairs { { 96, 64 }, { 128, 64 }, { 128, 96 }, { 192, 64 }, { 192
   attending.attend_packed(name .. ", packed", { dim = pair[1], value_dim = pair[2], heads = 1 }, { { 70, 150 }, { 33, 20 } })
 end
 
+attending.attend("parts that nearly fill the stages of V", { dim = 128, value_dim = 64, heads = 1, splits = 6, lse = true }, 1, 190, 900)
+
 -- A function of the scores, and a mask with blocks left out.
 local o = latent { heads = 1, causal = true }
 o.score = function(k, score, at) return k:fma(at.distance, 0.0625, score) end
@@ -83,6 +85,7 @@ check.refuses("wg.attention: value_dim is 192, must not exceed dim = 128: V and 
 check.refuses("wg.attention: unknown value_dim `80` (legal: 64, 96, 128, 192, 256)", function() wg.attention { dim = 192, value_dim = 80 } end)
 check.refuses("unknown option `value_dim` of wg.attention_backward...", function() wg.attention_backward { dim = 192, value_dim = 128 } end)
 check.refuses("unknown option `value_dim` of wg.attention_decode...", function() wg.attention_decode { dim = 256, value_dim = 128 } end)
+check.refuses("wg.attention: splits is 7, whose other parts bring 36864 bytes for the stages of V, and these have 32768: other...", function() wg.attention { dim = 128, value_dim = 64, splits = 7 } end)
 local plain = wg.attention(latent {})
 local function zeros(rows, dim) return wg.zeros("bf16", { 1, rows, 1, dim }) end
 check.refuses("attention: V has dim = 192, and wg.attention was made for 128", function() plain:run(zeros(8, 192), zeros(9, 192), zeros(9, 192), zeros(8, 128)) end)

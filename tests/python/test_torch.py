@@ -18,7 +18,6 @@ import wgrun
 import wgrun.torch as wt
 
 DEVICE = "cuda" if torch.cuda.is_available() and torch.cuda.get_device_capability()[0] == 9 else "cpu"
-torch.manual_seed(1)
 
 
 def random(*shape, dtype=torch.bfloat16, grad=False):
@@ -31,6 +30,9 @@ def double(*tensors):
 
 
 class Case(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(1)  # the same numbers whatever ran before
+
     def near(self, got, want, bound=0.01):
         """In the root of the mean square, of the values wanted."""
         self.assertEqual(got.shape, want.shape)
