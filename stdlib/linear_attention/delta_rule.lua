@@ -15,8 +15,6 @@ local shapes = require "wgrun.linear_attention.shapes"
 local native = require "wgrun.native"
 local roofline = require "wgrun.cost.roofline"
 
-local most_sizes = 64 -- whose memory on the host is kept
-
 --- Linear attention made by wg.delta_rule.
 --- @field kernel kernel  the main kernel, like any other
 --- @field summary kernel?  with `segments`, the first one: what each segment makes of the state
@@ -65,7 +63,7 @@ local delta_rule = classes.new "delta_rule"
 function wg.delta_rule(opts)
   local p = plan.make("wg.delta_rule", arguments.options("wg.delta_rule", opts == nil and {} or opts))
   local lists = { main = kernel_parameters.make(p) }
-  local made = { plan = p, parameters = lists, kernel = kernel.make(p, lists.main), workspaces = {}, sizes = 0 }
+  local made = { plan = p, parameters = lists, kernel = kernel.make(p, lists.main) }
   if p.by_channel then
     lists.preparation = channel_preparation.parameters(p)
     made.preparation = channel_preparation.make(p, lists.preparation)
@@ -78,13 +76,10 @@ function wg.delta_rule(opts)
   return setmetatable(made, delta_rule)
 end
 
--- What the kernels hand to each other, by name, made for the first launch of a size and kept; it stays where O is. On a
--- device that of one size is kept. On the host, where threads may ask for launches of several sizes in turns, each
--- launch of a size must get the same.
+-- What the kernels hand to each other, by name.
 local function workspace(self, batch, tokens, O)
-  local p, on_device = self.plan, arguments.describe(O) == "wgrun.device_tensor"
-  local key = ("%d %d %s"):format(batch, tokens, on_device)
-  if not self.workspaces[key] then
+  local p = self.plan
+  return prepared_launches.memory(self, ("%d %d"):format(batch, tokens), O, function()
     local made = {}
     if p.segments > 1 then
       local matrices = batch * p.segments * p.heads
@@ -96,11 +91,8 @@ local function workspace(self, batch, tokens, O)
       made.records = wg.empty("f32", { count, records.bytes(p) // 4 })
       made.ready = p.overlaps and wg.empty("u32", { count }) or nil
     end
-    for name, tensor in pairs(made) do made[name] = on_device and tensor:to "gpu" or tensor end
-    if on_device or self.sizes == most_sizes then self.workspaces, self.sizes = {}, 0 end
-    self.workspaces[key], self.sizes = made, self.sizes + 1
-  end
-  return self.workspaces[key]
+    return made
+  end)
 end
 
 --- The options of the launches, in their order: one, or with `segments` three, and with `decay = "channel"` one more,

@@ -62,7 +62,7 @@ local ssd = classes.new "ssd"
 function wg.ssd(opts)
   local p = plan.make(opts == nil and {} or opts)
   local lists = { main = kernel_parameters.make(p) }
-  local made = { plan = p, parameters = lists, kernel = kernel.make(p, lists.main), workspace_key = "" }
+  local made = { plan = p, parameters = lists, kernel = kernel.make(p, lists.main) }
   if p.segments > 1 then
     local of_summary = plan.of_summary(p)
     lists.summary = kernel_parameters.make(of_summary)
@@ -71,18 +71,16 @@ function wg.ssd(opts)
   return setmetatable(made, ssd)
 end
 
--- What the kernels of segments hand to each other, made for the first launch of a size and kept; it stays where y is.
+-- What the kernels of segments hand to each other, by name.
 local function workspace(self, batch, y)
-  local p, on_device = self.plan, arguments.describe(y) == "wgrun.device_tensor"
-  local key = ("%d %s"):format(batch, on_device)
-  if self.workspace_key ~= key then
+  local p = self.plan
+  return prepared_launches.memory(self, batch, y, function()
     local matrices = batch * p.segments * p.heads
-    local summaries = wg.empty("f32", { matrices * p.value_dim, p.dim })
-    local decays = wg.empty("f32", { matrices * (p.value_dim // p.columns) })
-    if on_device then summaries, decays = summaries:to "gpu", decays:to "gpu" end
-    self.workspace_key, self.summaries, self.decays = key, summaries, decays
-  end
-  return self.summaries, self.decays
+    return {
+      summaries = wg.empty("f32", { matrices * p.value_dim, p.dim }),
+      decays = wg.empty("f32", { matrices * (p.value_dim // p.columns) }),
+    }
+  end)
 end
 
 --- The options of the launches, in their order: one, or with `segments` two.
@@ -119,7 +117,7 @@ function ssd:launches(x, dt, A, B, C, y, values)
   for name, tensor in pairs { A = A, dt_bias = values.dt_bias } do shapes.expect("ssd", name, tensor, { p.heads }) end
   if p.D then shapes.expect("ssd", "D", values.D, plan.shape_of_skip(p)) end
   local launch = arguments.merged(values, { x = x, dt = dt, A = A, B = B, C = C, y = y, tokens = tokens })
-  if p.segments > 1 then launch.summaries, launch.decays = workspace(self, batch, y) end
+  if p.segments > 1 then arguments.extended(launch, workspace(self, batch, y)) end
   local list = {}
   local function add(made, name, count)
     local args = builder_parameters.arguments(self.parameters[name], launch)

@@ -70,7 +70,7 @@ function wg.ssd_backward(opts)
   local p = plan.make(opts == nil and {} or opts)
   local lists, of_states = kernel_parameters.make(p), plan.of_states(p)
   return setmetatable({
-    plan = p, parameters = lists, workspace_key = "",
+    plan = p, parameters = lists,
     gate = p.z and rows.gate(p, lists.gate) or nil,
     summary = lists.summary and states.make(plan.of_summary(of_states, p.name .. "_summary"), lists.summary) or nil,
     states = states.make(of_states, lists.states),
@@ -81,11 +81,10 @@ function wg.ssd_backward(opts)
   }, backward)
 end
 
--- What the kernels hand to each other, by name, made for the first launch of a size and kept; it stays where dx is.
+-- What the kernels hand to each other, by name.
 local function workspace(self, batch, tokens, dx)
-  local p, on_device = self.plan, arguments.describe(dx) == "wgrun.device_tensor"
-  local key = ("%d %d %s"):format(batch, tokens, on_device)
-  if self.workspace_key ~= key then
+  local p = self.plan
+  return prepared_launches.memory(self, ("%d %d"):format(batch, tokens), dx, function()
     local count, total = records.count(p, batch, tokens), p.packed and tokens or batch * tokens
     local made = {
       states = wg.empty(p.dtype, { 2 * count * p.heads * p.head_units, p.columns * p.dim }),
@@ -103,10 +102,8 @@ local function workspace(self, batch, tokens, dx)
     if p.z then
       for _, name in ipairs { "gated", "y" } do made[name] = wg.empty(p.dtype, arguments.shape_of(dx)) end
     end
-    for name, tensor in pairs(made) do made[name] = on_device and tensor:to "gpu" or tensor end
-    self.workspace_key, self.workspace = key, made
-  end
-  return self.workspace
+    return made
+  end)
 end
 
 -- The number of sequences and of tokens; raises an error that names the tensor that does not fit.
