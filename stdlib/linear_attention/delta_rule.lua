@@ -192,7 +192,7 @@ end
 --- @param O tensor
 --- @param options table
 --- @options delta_rule:launches
---- @options kernel:run without grid, args, flops
+--- @options kernel:run without grid, args, devices, flops
 --- @return string  the back end that ran it
 --- @see delta_rule:launches
 function delta_rule:run(Q, K, V, O, run)
@@ -206,7 +206,7 @@ end
 --- @param O tensor
 --- @param options table
 --- @options delta_rule:launches
---- @options kernel:prepare without grid, args, flops
+--- @options kernel:prepare without grid, args, devices, flops
 --- @return launches
 --- @see kernel:prepare
 function delta_rule:prepare(Q, K, V, O, run)
@@ -220,7 +220,7 @@ end
 --- @param O tensor
 --- @param options table
 --- @options delta_rule:launches
---- @options kernel:time without grid, args, flops, against
+--- @options kernel:time without grid, args, devices, flops, against
 --- @return table  { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it (delta_rule:flops), and
 ---   the medians
 --- @see kernel:time

@@ -157,7 +157,7 @@ end
 --- Computes dQ, dK and dV, and waits until they are in their tensors.
 --- @param options table
 --- @options attention_backward:launches
---- @options kernel:run without grid, args, flops
+--- @options kernel:run without grid, args, devices, flops
 --- @return string  the back end that ran it
 --- @see attention_backward:launches
 function backward:run(given)
@@ -167,7 +167,7 @@ end
 --- Prepares launches that can be started many times, with their tensors on the device.
 --- @param options table
 --- @options attention_backward:launches
---- @options kernel:prepare without grid, args, flops
+--- @options kernel:prepare without grid, args, devices, flops
 --- @return launches
 --- @see kernel:prepare
 function backward:prepare(given)
@@ -177,7 +177,7 @@ end
 --- Measures how long the three kernels take, each by itself.
 --- @param options table
 --- @options attention_backward:launches
---- @options kernel:time without grid, args, flops, against
+--- @options kernel:time without grid, args, devices, flops, against
 --- @return table  { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it
 ---   (attention_backward:flops; of packed sequences 0), and the three medians
 --- @see kernel:time

@@ -142,7 +142,7 @@ end
 --- Computes the gradients, and waits until they are in their tensors.
 --- @param options table
 --- @options delta_rule_backward:launches
---- @options kernel:run without grid, args, flops
+--- @options kernel:run without grid, args, devices, flops
 --- @return string  the back end that ran it
 --- @see delta_rule_backward:launches
 function backward:run(given)
@@ -152,7 +152,7 @@ end
 --- Prepares launches that can be started many times, with their tensors on the device.
 --- @param options table
 --- @options delta_rule_backward:launches
---- @options kernel:prepare without grid, args, flops
+--- @options kernel:prepare without grid, args, devices, flops
 --- @return launches
 --- @see kernel:prepare
 function backward:prepare(given)
@@ -162,7 +162,7 @@ end
 --- Measures how long the kernels take, each by itself, though two of them run at the same time.
 --- @param options table
 --- @options delta_rule_backward:launches
---- @options kernel:time without grid, args, flops, against
+--- @options kernel:time without grid, args, devices, flops, against
 --- @return table  { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it
 ---   (delta_rule_backward:flops), and the medians
 --- @see kernel:time

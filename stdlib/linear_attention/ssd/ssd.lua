@@ -177,7 +177,7 @@ end
 --- @param y tensor
 --- @param options table
 --- @options ssd:launches
---- @options kernel:run without grid, args, flops
+--- @options kernel:run without grid, args, devices, flops
 --- @return string  the back end that ran it
 --- @see ssd:launches
 function ssd:run(x, dt, A, B, C, y, run)
@@ -193,7 +193,7 @@ end
 --- @param y tensor
 --- @param options table
 --- @options ssd:launches
---- @options kernel:prepare without grid, args, flops
+--- @options kernel:prepare without grid, args, devices, flops
 --- @return launches
 --- @see kernel:prepare
 function ssd:prepare(x, dt, A, B, C, y, run)
@@ -209,7 +209,7 @@ end
 --- @param y tensor
 --- @param options table
 --- @options ssd:launches
---- @options kernel:time without grid, args, flops, against
+--- @options kernel:time without grid, args, devices, flops, against
 --- @return table  { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it (ssd:flops), and
 ---   the medians
 --- @see kernel:time

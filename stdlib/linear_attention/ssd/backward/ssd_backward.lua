@@ -216,7 +216,7 @@ end
 --- Computes the gradients, and waits until they are in their tensors.
 --- @param options table
 --- @options ssd_backward:launches
---- @options kernel:run without grid, args, flops
+--- @options kernel:run without grid, args, devices, flops
 --- @return string  the back end that ran it
 --- @see ssd_backward:launches
 function backward:run(given)
@@ -226,7 +226,7 @@ end
 --- Prepares launches that can be started many times, with their tensors on the device.
 --- @param options table
 --- @options ssd_backward:launches
---- @options kernel:prepare without grid, args, flops
+--- @options kernel:prepare without grid, args, devices, flops
 --- @return launches
 --- @see kernel:prepare
 function backward:prepare(given)
@@ -236,7 +236,7 @@ end
 --- Measures how long the kernels take, each by itself.
 --- @param options table
 --- @options ssd_backward:launches
---- @options kernel:time without grid, args, flops, against
+--- @options kernel:time without grid, args, devices, flops, against
 --- @return table  { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it (ssd_backward:flops),
 ---   and the medians
 --- @see kernel:time
