@@ -57,13 +57,16 @@ std::vector<Diagnostic> KernelChecks::of_launch(const check::LaunchSizes& sizes)
 }
 
 void KernelChecks::require(const check::LaunchSizes& sizes) {
-    if (right_.size() >= most_looked_at) return;
+    const bool full = right_.size() >= most_looked_at;
+    if (full && wrong_.empty()) return;
     if (!of_launches_) of_launches_.emplace(program());
     check::LaunchSizes relevant = of_launches_->relevant(sizes);
-    std::tuple launch(relevant.grid.x, relevant.grid.y, relevant.grid.z, std::move(relevant.params));
-    if (right_.contains(launch)) return;
-    throw_errors_of(of_launch(sizes));
-    right_.insert(std::move(launch));
+    Sizes launch(relevant.grid.x, relevant.grid.y, relevant.grid.z, std::move(relevant.params));
+    if (right_.contains(launch) || (full && !wrong_.contains(launch))) return;
+    const std::vector<Diagnostic> found = of_launch(sizes);
+    const bool wrong = std::ranges::any_of(found, is_error);
+    if (!wrong || wrong_.size() < most_looked_at) (wrong ? wrong_ : right_).insert(std::move(launch));
+    throw_errors_of(found);
 }
 
 void KernelChecks::look_at(const RunOptions& launch) {

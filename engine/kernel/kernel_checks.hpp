@@ -35,6 +35,7 @@ class KernelChecks {
     std::vector<Diagnostic> of_launch(const check::LaunchSizes& sizes);
     /// Throws CheckError with the errors of that. Looks at the first 64 launches of different sizes, as far
     /// as sizes matter: a program that takes another length each time is not to wait for its check each time.
+    /// Those that it has refused it goes on to refuse.
     void require(const check::LaunchSizes& sizes);
 
     /// Compares a launch with what proofs take for granted of data, and remembers it for their domains.
@@ -55,8 +56,9 @@ class KernelChecks {
     std::optional<Gap> not_granted_;            ///< a launch passes data that a proof takes for others
     std::vector<check::LaunchSizes> launches_;  ///< of the script
     std::optional<check::LaunchCheck> of_launches_;
-    /// Launches without an error, by grid and integers.
-    std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::vector<std::int64_t>>> right_;
+    /// Grid and integers of a launch.
+    using Sizes = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::vector<std::int64_t>>;
+    std::set<Sizes> right_, wrong_;  ///< launches without an error, and with one
 };
 
 }  // namespace wgrun

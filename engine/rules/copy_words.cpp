@@ -106,9 +106,9 @@ RuleMessage map_not_released() {
 RuleMessage map_released_apart() {
     return {WG_PROXY_03,
             "this fence.proxy.tensormap acquires a tensor map that another CTA has released, and the scope "
-            "of one "
-            "of the two is that of its CTA",
-            "release.gpu and acquire.gpu, or release.cluster and acquire.cluster within a cluster"};
+            "of one of the two does not hold the other's CTA",
+            "release.gpu and acquire.gpu, or .cluster within a cluster; between devices release.sys and "
+            "acquire.sys"};
 }
 
 RuleMessage copy_by_each_lane(int lanes) {

@@ -23,8 +23,7 @@ class Exchange {
         };
         /// By cluster the last, and the last in the scope of the system: threads of other devices see these.
         std::map<std::uint64_t, Left> left, of_system;
-        std::uint64_t changed = 0;      ///< the time of the last of them
-        std::uint64_t writer = nobody;  ///< the cluster that stored last
+        std::uint64_t changed = 0;  ///< the time of the last of them, or of a store in the place of others
 
         /// Adds what threads of a device learn there from clusters of their own device or, `others`, of the
         /// other ones.
@@ -61,17 +60,20 @@ class Exchange {
         (system ? place.of_system : place.left)[cluster] = {
             {time_, std::make_shared<const Snapshot>(std::move(done))}, std::move(known)};
     }
-    /// A store that is no atomic takes the place of what others have released there.
+    /// A store that is no atomic takes the place of what others have released there. What the cluster has
+    /// released there it hands on (PTX ISA 8.8, release patterns).
     void store(std::uint64_t location, std::uint64_t cluster) {
         const auto found = places_.find(location);
-        if (found == places_.end() || found->second.writer == cluster) return;
-        found->second = Place{{}, {}, 0, cluster};
+        if (found == places_.end()) return;
+        Place& place = found->second;
+        const auto by_another = [&](const auto& one) { return one.first != cluster; };
+        if (std::erase_if(place.left, by_another) + std::erase_if(place.of_system, by_another) > 0)
+            place.changed = ++time_;
     }
 
   private:
-    static constexpr std::uint64_t nobody = UINT64_MAX;
     std::map<std::uint64_t, Place> places_;
-    std::uint64_t time_ = 0;  ///< counts the releases
+    std::uint64_t time_ = 0;  ///< counts what changes a place
 };
 
 }  // namespace wgrun::sim

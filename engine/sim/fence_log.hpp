@@ -30,11 +30,12 @@ struct Knower {
 
 class FenceLog {
   public:
-    /// Whose it is: its threads have the scope in common with those of the CTA, the cluster, or all.
+    /// Whose it is: its threads have the scope in common with those of the CTA, the cluster, the
+    /// device, or all.
     struct Reach {
         isa::Scope scope = isa::Scope::gpu;
         int cta = 0;              ///< in the cluster
-        std::uint64_t place = 0;  ///< the only tensor map that it releases; 0: all
+        std::uint64_t place = 0;  ///< the only tensor map that it releases, as the shadow has it; 0: all
     };
     struct Fence {
         std::uint32_t cluster;

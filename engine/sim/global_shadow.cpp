@@ -31,11 +31,20 @@ GlobalShadow::GlobalShadow(const Program& program, const SimulatedLaunch& launch
         return address >= buffer.address &&
                address - buffer.address < static_cast<std::uint64_t>(buffer.bytes);
     };
-    std::set<const std::byte*> written;
+    // Buffers with the same memory, or a part of another one's, are one: the largest of them.
+    const auto whole = [&](const GlobalBuffer& part) -> const GlobalBuffer& {
+        const GlobalBuffer* out = &part;
+        for (const GlobalBuffer& buffer : launch.buffers)
+            if (buffer.data <= part.data && buffer.data + buffer.bytes >= part.data + part.bytes &&
+                (buffer.bytes > out->bytes || (buffer.bytes == out->bytes && buffer.address < out->address)))
+                out = &buffer;
+        return *out;
+    };
+    std::set<const GlobalBuffer*> written;
     bool all = false;
     const auto write = [&](std::uint64_t address) {
         for (const GlobalBuffer& buffer : launch.buffers)
-            if (holds(buffer, address)) written.insert(buffer.data);
+            if (holds(buffer, address)) written.insert(&whole(buffer));
     };
     for (std::size_t i = 0; i < launch.params.size(); ++i) {
         const std::size_t count = program.params().size();
@@ -47,10 +56,10 @@ GlobalShadow::GlobalShadow(const Program& program, const SimulatedLaunch& launch
             if (param.box && map.device == i / count && map.handle == launch.params[i]) write(map.address);
     }
     for (const GlobalBuffer& buffer : launch.buffers) {
-        if (!all && !written.contains(buffer.data)) continue;
-        const auto first = std::ranges::find(launch.buffers, buffer.data, &GlobalBuffer::data);
-        watched_.push_back(
-            {buffer.address, buffer.address + static_cast<std::uint64_t>(buffer.bytes), first->address});
+        const GlobalBuffer& in = whole(buffer);
+        if (!all && !written.contains(&in)) continue;
+        watched_.push_back({buffer.address, buffer.address + static_cast<std::uint64_t>(buffer.bytes),
+                            in.address + static_cast<std::uint64_t>(buffer.data - in.data)});
     }
 }
 

@@ -152,7 +152,8 @@ class GlobalShadow final : public HazardSink {
         known_ = &known;
     }
     /// Returns 0 where the kernel may not write, else the address. If several buffers have the same memory,
-    /// the address is that in the first.
+    /// the address is that in the largest: a tensor and views of it. Two views that overlap in part are not
+    /// compared.
     std::uint64_t watched(std::uint64_t address) const;
 
     // Accesses of one lane: 1, 2, 4, 8 or 16 bytes, aligned to their size, of watched memory.
@@ -232,7 +233,7 @@ class GlobalShadow final : public HazardSink {
 
     struct Range {
         std::uint64_t begin, end;
-        std::uint64_t first;  ///< of the first buffer with the same memory
+        std::uint64_t first;  ///< of the same memory in the largest buffer that has it
     };
     std::vector<Range> watched_;
     Sink& sink_;

@@ -69,7 +69,7 @@ void LaunchHistory::read(const Now& now, std::uint64_t address, std::uint64_t by
         }
         std::erase_if(word, [&](Access& past) {
             if (past.writes || past.cluster != cluster || past.by.actor() != now.by.actor() ||
-                (past.kind == weak && now.kind != weak))
+                !stands_for(now, past))
                 return false;
             fed |= past.fed;
             return (past.bytes &= static_cast<std::uint8_t>(~part)) == 0;
@@ -106,7 +106,7 @@ void LaunchHistory::write(const Now& now, std::uint64_t address, std::uint64_t b
         // clusters are in no order, and each stands for those of its own thread before it.
         std::erase_if(word, [&](Access& past) {
             const bool own = past.cluster == cluster && past.by.actor() == now.by.actor();
-            if (now.kind != weak && !(own && past.kind == now.kind)) return false;
+            if (now.kind != weak && !(own && stands_for(now, past))) return false;
             return (past.bytes &= static_cast<std::uint8_t>(~part)) == 0;
         });
         word.push_back({cluster, now.kind, true, now.async, now.fixed, now.system, false,

@@ -83,6 +83,10 @@ class LaunchHistory {
         return past.kind != weak && past.kind == now.kind &&
                (devices_.of(past.cluster) == devices_.of(now.knower.cluster) || (past.system && now.system));
     }
+    /// Does whatever races with the past access race with that of the same warp now, too?
+    static bool stands_for(const Now& now, const Access& past) {
+        return now.kind == weak || (past.kind == now.kind && (past.system || !now.system));
+    }
     /// A copy comes after the access: does it see what that wrote through the generic proxy?
     bool published(const Now& now, const Access& past);
     void tell(Wrong wrong, std::uint64_t address, const Side& access, const Side& other);

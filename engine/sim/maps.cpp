@@ -27,8 +27,8 @@ MapBytes bytes_at(const std::byte* place) {
 
 void Maps::reset() { acquired_.clear(); }
 
-void Maps::release(isa::Mask lanes, std::uint64_t address) {
-    const FenceLog::Reach reach{scene_.code.ops[scene_.pc].order.scope, scene_.rank(*scene_.cta), address};
+void Maps::release(isa::Mask lanes, std::uint64_t watched) {
+    const FenceLog::Reach reach{scene_.code.ops[scene_.pc].order.scope, scene_.rank(*scene_.cta), watched};
     scene_.global_shadow.release_maps(scene_.clocks, scene_.pc, scene_.current, scene_.lanes(lanes), reach);
 }
 
@@ -48,12 +48,16 @@ bool Maps::learns(int lane, std::uint64_t address, const std::vector<LaunchHisto
         return false;
     const FenceLog& releases = scene_.global_shadow.history()->map_releases;
     const isa::Scope scope = scene_.code.ops[scene_.pc].order.scope;
+    const std::uint64_t watched = scene_.global_shadow.watched(address);
+    const Devices& devices = scene_.launch.devices;
     for (const LaunchHistory::Write& one : writes) {
         const auto is_of_map = [&](const FenceLog::Fence& fence) {
-            return fence.reach.place == 0 || fence.reach.place == address;
+            return fence.reach.place == 0 || fence.reach.place == watched;
         };
         const auto reaches = [&](const FenceLog::Fence& fence) {
-            const isa::Scope needed = fence.cluster != knower.cluster               ? isa::Scope::gpu
+            const bool apart = devices.of(fence.cluster) != devices.of(knower.cluster);
+            const isa::Scope needed = apart                                         ? isa::Scope::sys
+                                      : fence.cluster != knower.cluster             ? isa::Scope::gpu
                                       : fence.reach.cta != scene_.rank(*scene_.cta) ? isa::Scope::cluster
                                                                                     : isa::Scope::cta;
             return is_of_map(fence) && std::min(scope, fence.reach.scope) >= needed;
@@ -129,7 +133,7 @@ void Maps::publish(const isa::Addresses& to, const isa::Addresses& from) {
                               [&](std::byte* place, int lane, Cta*, std::uint32_t) {
                                   const std::uint64_t address = to[static_cast<std::size_t>(lane)];
                                   write(lane, place, address, map);
-                                  release(all, address);
+                                  release(all, scene_.global_shadow.watched(address));
                               });
     scene_.active = all;
     scene_.clocks.meet(scene_.current, scene_.active_lanes());

@@ -38,7 +38,7 @@ class Maps {
         std::vector<LaunchHistory::Write> writes;
     };
     /// The lanes release the map at that address, or all (0).
-    void release(isa::Mask lanes, std::uint64_t address);
+    void release(isa::Mask lanes, std::uint64_t watched);
     /// Returns whether the lane learns of all these writes of the map. Reports those that nothing released.
     bool learns(int lane, std::uint64_t address, const std::vector<LaunchHistory::Write>& writes);
     void write(int lane, std::byte* place, std::uint64_t address, const MapBytes& map);

@@ -194,7 +194,7 @@ end
 --- @param options table?
 --- @options attention:launch
 --- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts (`splits`)
---- @options kernel:run without grid, args, flops
+--- @options kernel:run without grid, args, devices, flops
 --- @return string  the back end that ran it
 --- @see attention:launch
 function attention:run(Q, K, V, O, run) return self.kernel:run(launch_with("attention:run", self, Q, K, V, O, run)) end
@@ -207,7 +207,7 @@ function attention:run(Q, K, V, O, run) return self.kernel:run(launch_with("atte
 --- @param options table?
 --- @options attention:launch
 --- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts (`splits`)
---- @options kernel:prepare without grid, args, flops
+--- @options kernel:prepare without grid, args, devices, flops
 --- @return launch
 --- @see kernel:prepare
 function attention:prepare(Q, K, V, O, run)
@@ -223,7 +223,7 @@ end
 --- @param options table?
 --- @options attention:launch
 --- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts (`splits`)
---- @options kernel:time without grid, args, flops
+--- @options kernel:time without grid, args, devices, flops
 --- @return table  as of kernel:time
 --- @see kernel:time
 function attention:time(Q, K, V, O, time)

@@ -5,6 +5,8 @@ local classes = require "wgrun.classes"
 
 local module = {}
 
+local most_sizes = 64 -- whose memory on the host is kept
+
 --- Prepared launches that follow each other, made by attention_backward:prepare and others.
 local launches = classes.new "launches"
 
@@ -68,6 +70,24 @@ function module.steps(object, names)
     }
   end
   return steps
+end
+
+-- By object: its memory by size, and the number of sizes.
+local memories = setmetatable({}, { __mode = "k" })
+
+--- What the kernels of an object hand to each other in launches of a size, by name: what make() returns the first
+--- time, where the tensor `result` is. On a device that of one size is kept. On the host, where threads may ask for
+--- launches of several sizes in turns, each launch of a size must get the same.
+function module.memory(object, size, result, make)
+  local on_device = arguments.describe(result) == "wgrun.device_tensor"
+  local key, kept = ("%s %s"):format(size, on_device), memories[object]
+  if not kept or not kept.of[key] then
+    local made = make()
+    for name, tensor in pairs(made) do made[name] = on_device and tensor:to "gpu" or tensor end
+    if not kept or on_device or kept.count == most_sizes then kept = { of = {}, count = 0 } end
+    kept.of[key], kept.count, memories[object] = made, kept.count + 1, kept
+  end
+  return kept.of[key]
 end
 
 classes.close("prepared launches", launches)

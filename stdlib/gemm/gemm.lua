@@ -199,7 +199,7 @@ end
 --- @param options table?
 --- @options gemm:launch
 --- @option grid integer|table?  the CTAs; by default one on each SM that finds work
---- @options kernel:run without grid, args, flops
+--- @options kernel:run without grid, args, devices, flops
 --- @return string  the back end that ran it
 --- @see gemm:launch
 function gemm:run(A, B, D, run)
@@ -219,7 +219,7 @@ end
 --- @param options table?
 --- @options gemm:launch
 --- @option grid integer|table?  the CTAs; by default one on each SM that finds work
---- @options kernel:prepare without grid, args, flops
+--- @options kernel:prepare without grid, args, devices, flops
 --- @return launch
 --- @see kernel:prepare
 function gemm:prepare(A, B, D, run)
@@ -233,7 +233,7 @@ end
 --- @param options table?
 --- @options gemm:launch
 --- @option grid integer|table?  the CTAs; by default one on each SM that finds work
---- @options kernel:time without grid, args, flops
+--- @options kernel:time without grid, args, devices, flops
 --- @return table  as of kernel:time
 --- @see kernel:time
 function gemm:time(A, B, D, time) return self.kernel:time(launch_with("gemm:time", self, A, B, D, time)) end

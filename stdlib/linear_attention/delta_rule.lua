@@ -12,7 +12,6 @@ local plan = require "wgrun.linear_attention.plan"
 local records = require "wgrun.linear_attention.records"
 local segments = require "wgrun.linear_attention.segments"
 local shapes = require "wgrun.linear_attention.shapes"
-local workspaces = require "wgrun.linear_attention.workspaces"
 local native = require "wgrun.native"
 local roofline = require "wgrun.cost.roofline"
 
@@ -64,7 +63,7 @@ local delta_rule = classes.new "delta_rule"
 function wg.delta_rule(opts)
   local p = plan.make("wg.delta_rule", arguments.options("wg.delta_rule", opts == nil and {} or opts))
   local lists = { main = kernel_parameters.make(p) }
-  local made = { plan = p, parameters = lists, kernel = kernel.make(p, lists.main), workspaces = {} }
+  local made = { plan = p, parameters = lists, kernel = kernel.make(p, lists.main) }
   if p.by_channel then
     lists.preparation = channel_preparation.parameters(p)
     made.preparation = channel_preparation.make(p, lists.preparation)
@@ -80,7 +79,7 @@ end
 -- What the kernels hand to each other, by name.
 local function workspace(self, batch, tokens, O)
   local p = self.plan
-  return workspaces.of(self, batch, tokens, O, function()
+  return prepared_launches.memory(self, ("%d %d"):format(batch, tokens), O, function()
     local made = {}
     if p.segments > 1 then
       local matrices = batch * p.segments * p.heads
@@ -193,7 +192,7 @@ end
 --- @param O tensor
 --- @param options table
 --- @options delta_rule:launches
---- @options kernel:run without grid, args, flops
+--- @options kernel:run without grid, args, devices, flops
 --- @return string  the back end that ran it
 --- @see delta_rule:launches
 function delta_rule:run(Q, K, V, O, run)
@@ -207,7 +206,7 @@ end
 --- @param O tensor
 --- @param options table
 --- @options delta_rule:launches
---- @options kernel:prepare without grid, args, flops
+--- @options kernel:prepare without grid, args, devices, flops
 --- @return launches
 --- @see kernel:prepare
 function delta_rule:prepare(Q, K, V, O, run)
@@ -221,7 +220,7 @@ end
 --- @param O tensor
 --- @param options table
 --- @options delta_rule:launches
---- @options kernel:time without grid, args, flops, against
+--- @options kernel:time without grid, args, devices, flops, against
 --- @return table  { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it (delta_rule:flops), and
 ---   the medians
 --- @see kernel:time

@@ -77,3 +77,9 @@ check.equal(g[{ 0 }], 1)
 
 local outside = wg.kernel("outside", { threads = 32 }, function(k) k:st_global_u32(k:element(k:param("peer", "u32*"), 9), 1) end)
 check.raises("past the end of `peer` of device 0", function() outside:run { devices = { { words(1) }, { words(1) } } } end)
+
+-- What makes its own arguments runs on one device.
+do
+  local gemm, A = wg.gemm {}, wg.zeros("bf16", { 64, 64 })
+  check.raises("unknown option `devices` of gemm:run", function() gemm:run(A, A, A, { devices = { { A, A, A } } }) end)
+end

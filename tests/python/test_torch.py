@@ -142,6 +142,10 @@ class Products(Case):
             self.near(wt.weight_fp4pack_mm(x, wt.convert_weight_to_fp4pack(w, scale), whole, n), want)
         packed = wt.convert_weight_to_fp4pack(w, powers)
         self.assertEqual(wt.weight_fp4pack_mm(random(1, k), packed).shape, (1, 64))
+        apart = torch.stack([packed, packed], -1)[..., 0]
+        self.assertTrue(torch.equal(wt.weight_fp4pack_mm(x := random(2, k), apart), wt.weight_fp4pack_mm(x, packed)))
+        empty = wt.convert_weight_to_fp4pack(w[:, :0], powers[:, :0])
+        self.assertTrue(torch.equal(wt.weight_fp4pack_mm(random(2, 0), empty), torch.zeros_like(random(2, 64))))
         meta = wt.convert_weight_to_fp4pack(w.to("meta"), powers.to("meta"))
         self.assertEqual((meta.shape, meta.dtype), (packed.shape, packed.dtype))
         self.assertEqual(wt.weight_fp4pack_mm(random(3, 2, k).to("meta"), meta, None, n).shape, (3, 2, n))
@@ -149,6 +153,7 @@ class Products(Case):
                            (lambda: wt.convert_weight_to_fp4pack(w.float(), powers), "uint8"),
                            (lambda: wt.weight_fp4pack_mm(random(1, 544), packed), "same K"),
                            (lambda: wt.weight_fp4pack_mm(x.half(), packed), "bfloat16"),
+                           (lambda: wt.weight_fp4pack_mm(x[0, 0], packed), r"\(\.\.\., K\)"),
                            (lambda: wt.weight_fp4pack_mm(x, packed, whole), "of nvfp4"),
                            (lambda: wt.weight_fp4pack_mm(x, packed, None, 72), "out_features 72"),
                            (lambda: wt.weight_fp4pack_mm(x, packed, whole.double()), "one float32")):

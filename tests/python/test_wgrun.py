@@ -408,14 +408,14 @@ class Gemm(unittest.TestCase):
         (plan,) = gemm._plans.values()
         capture, made = None, []
 
-        class Filled:  # what torch.zeros returns
+        class Filled:  # what torch.zeros and torch.empty return
             def data_ptr(self):
                 made.append(self)
                 return id(self)
 
         torch = types.SimpleNamespace(
             cuda=types.SimpleNamespace(is_current_stream_capturing=lambda: capture is not None), uint8=None,
-            zeros=lambda size, dtype, device: Filled())
+            zeros=lambda size, dtype, device: Filled(), empty=lambda size, dtype, device: Filled())
 
         def addresses(stream):
             return [plan.workspace(i, 0, stream).address for i in plan.sizes if not plan.read[i]]

@@ -108,6 +108,44 @@ function kit.map_behind_flag(change, copy)
   kernel:run { grid = { 2 }, args = { wg.zeros("f32", { 1, 32 }), wg.zeros("u8", 128), X, D, wg.zeros("u32", 1) } }
 end
 
+--- Runs a kernel of two devices, each of which gets `maps` as a parameter of its own. The first changes a map, which release(k, maps, own)
+--- puts there; acquire(k, maps) comes before the second one's copy.
+function kit.map_of_devices(release, acquire)
+  local wg = require "wgrun"
+  local kernel = wg.kernel("case", { threads = 32 }, function(k)
+    local map, maps = k:tensor_map("M", { dtype = "f32", box = { 32, 1 } }), k:param("maps", "u8*")
+    local X, D, flag, rank = k:param("X", "const f32*"), k:param("D", "f32*"), k:param("flag", "u32*"), k:param("rank", "u32")
+    local own, full = k:shared { bytes = 128, align = 128, name = "own" }, k:shared { bytes = 8, align = 8, name = "full" }
+    local tile = k:shared { bytes = 128, align = 128, name = "tile" }
+    local thread = k:special "tid.x"
+    local first = thread:eq(0)
+    k:mbarrier_init(full, 1, { guard = first })
+    k:fence_mbarrier_init { guard = first }
+    k:bar_sync(0)
+    k:if_(rank:eq(0), function()
+      k:if_(thread:lt(8), function() k:st_shared_v4_b32(k:address(own, thread * 16), k:ld_v4_b32(map + k:cvt_u64_u32(thread * 16))) end)
+      k:bar_warp_sync()
+      k:tensormap_replace_global_address_shared_cta(own, X + 128, { guard = first })
+      k:bar_warp_sync()
+      release(k, maps, own)
+      k:bar_warp_sync()
+      k:st_release_sys_global_u32(flag, 1, { guard = first })
+    end, function()
+      k:if_(first, function()
+        k:while_(function() return k:ld_acquire_sys_global_u32(flag):eq(0) end, function() end)
+        acquire(k, maps)
+        k:mbarrier_arrive_expect_tx(full, 128)
+        k:cp_async_bulk_tensor_2d(tile, maps, { 0, 0 }, full)
+      end)
+      k:mbarrier_wait(full, 0)
+      k:st_global_f32(k:element(D, thread), k:ld_shared_f32(k:address(tile, thread * 4)))
+    end)
+  end)
+  local M, maps, X, D, flag = wg.zeros("f32", { 1, 32 }), wg.zeros("u8", 128), wg.ones("f32", 64), wg.zeros("f32", 32), wg.zeros("u32", 1)
+  kernel:run { devices = { { M, maps, X, D, flag, 0 }, { M, maps, X, D, flag, 1 } } }
+  assert(D[{ 5 }] == 1)
+end
+
 --- Runs a kernel in which a thread fills the stages of a ring, and four warps empty them, six times. copy(k, ring, cursor, load) and
 --- use(k, ring, cursor, lane) are a turn of either; load(full, bytes) copies 512 bytes to the stage, `bytes` behind its begin.
 --- others: { stage_bytes = 512, arrivals = 4 }, and count(k, counts) for a number of turns that is in memory.

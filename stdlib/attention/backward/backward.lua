@@ -62,7 +62,7 @@ function wg.attention_backward(opts)
   return setmetatable({
     plan = p, parameters = lists, before = backward_rows.before(p, lists.before),
     kernel = backward_kernel.make(p, lists.kernel),
-    after = backward_rows.after(p, lists.after), workspace_key = "",
+    after = backward_rows.after(p, lists.after),
   }, backward)
 end
 
@@ -76,17 +76,14 @@ local function extents(p, given)
   return q.batch or 1, q.rows, k.rows
 end
 
--- What the kernels hand to each other, made for the first launch of a size and kept; it stays where dQ is.
+-- What the kernels hand to each other, by name.
 local function workspace(self, blocks, dQ)
-  local p, on_device = self.plan, arguments.describe(dQ) == "wgrun.device_tensor"
-  local key = ("%d %s"):format(blocks, on_device)
-  if self.workspace_key ~= key then
-    local stats, sums = wg.empty("f32", { blocks * p.stats_bytes // 4 }),
-      wg.empty("f32", { blocks * p.sums_bytes // 4 })
-    if on_device then stats, sums = stats:to "gpu", sums:to "gpu" end
-    self.workspace_key, self.stats, self.sums = key, stats, sums
-  end
-  return self.stats, self.sums
+  local p = self.plan
+  return prepared_launches.memory(self, blocks, dQ, function()
+    return {
+      stats = wg.empty("f32", { blocks * p.stats_bytes // 4 }), sums = wg.empty("f32", { blocks * p.sums_bytes // 4 }),
+    }
+  end)
 end
 
 --- The options of the three launches, in their order.
@@ -128,11 +125,10 @@ function backward:launches(given)
       batches, queries, keys))
   end
   local blocks = ceil_div(queries, p.rows)
-  local stats, sums = workspace(self, batches * p.heads * blocks, given.dQ)
   local launch = arguments.merged(given, {
-    queries = queries, keys = keys, total = total, scale = scale, scale_log2 = scale / math.log(2), stats = stats,
-    sums = sums,
+    queries = queries, keys = keys, total = total, scale = scale, scale_log2 = scale / math.log(2),
   })
+  arguments.extended(launch, workspace(self, batches * p.heads * blocks, given.dQ))
   local function arguments_of(name) return parameters.arguments(self.parameters[name], launch) end
   local by_query, by_key = { blocks, p.heads, batches }, { ceil_div(keys, p.keys), p.kv_heads, batches }
   return {
@@ -161,7 +157,7 @@ end
 --- Computes dQ, dK and dV, and waits until they are in their tensors.
 --- @param options table
 --- @options attention_backward:launches
---- @options kernel:run without grid, args, flops
+--- @options kernel:run without grid, args, devices, flops
 --- @return string  the back end that ran it
 --- @see attention_backward:launches
 function backward:run(given)
@@ -171,7 +167,7 @@ end
 --- Prepares launches that can be started many times, with their tensors on the device.
 --- @param options table
 --- @options attention_backward:launches
---- @options kernel:prepare without grid, args, flops
+--- @options kernel:prepare without grid, args, devices, flops
 --- @return launches
 --- @see kernel:prepare
 function backward:prepare(given)
@@ -181,7 +177,7 @@ end
 --- Measures how long the three kernels take, each by itself.
 --- @param options table
 --- @options attention_backward:launches
---- @options kernel:time without grid, args, flops, against
+--- @options kernel:time without grid, args, devices, flops, against
 --- @return table  { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it
 ---   (attention_backward:flops; of packed sequences 0), and the three medians
 --- @see kernel:time

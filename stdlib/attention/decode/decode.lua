@@ -154,7 +154,7 @@ end
 --- @param O tensor
 --- @param options table?
 --- @options attention_decode:launch
---- @options kernel:run without grid, args, flops
+--- @options kernel:run without grid, args, devices, flops
 --- @return string  the back end that ran it
 --- @see attention_decode:launch
 function decode:run(Q, K, V, O, run)
@@ -168,7 +168,7 @@ end
 --- @param O tensor
 --- @param options table?
 --- @options attention_decode:launch
---- @options kernel:prepare without grid, args, flops
+--- @options kernel:prepare without grid, args, devices, flops
 --- @return launch
 --- @see kernel:prepare
 function decode:prepare(Q, K, V, O, run)
@@ -182,7 +182,7 @@ end
 --- @param O tensor
 --- @param options table?
 --- @options attention_decode:launch
---- @options kernel:time without grid, args, flops
+--- @options kernel:time without grid, args, devices, flops
 --- @return table  as of kernel:time
 --- @see kernel:time
 function decode:time(Q, K, V, O, time)

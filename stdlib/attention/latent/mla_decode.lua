@@ -138,7 +138,7 @@ end
 --- @param O tensor
 --- @param options table
 --- @options mla_decode:launch
---- @options kernel:run without grid, args, flops
+--- @options kernel:run without grid, args, devices, flops
 --- @return string  the back end that ran it
 --- @see mla_decode:launch
 function decode:run(Q, cache, O, run) return self.kernel:run(launch_with("mla_decode:run", self, Q, cache, O, run)) end
@@ -149,7 +149,7 @@ function decode:run(Q, cache, O, run) return self.kernel:run(launch_with("mla_de
 --- @param O tensor
 --- @param options table
 --- @options mla_decode:launch
---- @options kernel:prepare without grid, args, flops
+--- @options kernel:prepare without grid, args, devices, flops
 --- @return launch
 --- @see kernel:prepare
 function decode:prepare(Q, cache, O, run)
@@ -162,7 +162,7 @@ end
 --- @param O tensor
 --- @param options table
 --- @options mla_decode:launch
---- @options kernel:time without grid, args, flops
+--- @options kernel:time without grid, args, devices, flops
 --- @return table  as of kernel:time
 --- @see kernel:time
 function decode:time(Q, cache, O, time)

@@ -54,23 +54,18 @@ function wg.delta_rule_backward(opts)
   }
   return setmetatable({
     plan = p, parameters = lists, states = kernel.make(forward, lists.states),
-    reverse = kernel.make(reverse, lists.reverse), kernel = gradients.make(p, lists.kernel), workspaces = {},
+    reverse = kernel.make(reverse, lists.reverse), kernel = gradients.make(p, lists.kernel),
   }, backward)
 end
 
--- What the kernels hand to each other, made for the first launch of a size and kept; it stays where dQ is.
+-- What the kernels hand to each other, by name.
 local function workspace(self, count, V, dQ)
-  local p, on_device = self.plan, arguments.describe(dQ) == "wgrun.device_tensor"
-  local shape = arguments.shape_of(V)
-  local key = ("%d %s %s"):format(count, arguments.shape_text(shape), on_device)
-  if self.workspaces.key ~= key then
-    local states = { count * p.heads, p.dim * p.value_dim }
-    local made = { U = wg.empty(p.dtype, shape) }
+  local p, shape = self.plan, arguments.shape_of(V)
+  return prepared_launches.memory(self, ("%d %s"):format(count, arguments.shape_text(shape)), dQ, function()
+    local made, states = { U = wg.empty(p.dtype, shape) }, { count * p.heads, p.dim * p.value_dim }
     for _, name in ipairs { "states", "d_states" } do made[name] = wg.empty(p.dtype, states) end
-    for name, tensor in pairs(made) do made[name] = on_device and tensor:to "gpu" or tensor end
-    made.key, self.workspaces = key, made
-  end
-  return self.workspaces
+    return made
+  end)
 end
 
 --- The options of the three launches, in their order.
@@ -147,7 +142,7 @@ end
 --- Computes the gradients, and waits until they are in their tensors.
 --- @param options table
 --- @options delta_rule_backward:launches
---- @options kernel:run without grid, args, flops
+--- @options kernel:run without grid, args, devices, flops
 --- @return string  the back end that ran it
 --- @see delta_rule_backward:launches
 function backward:run(given)
@@ -157,7 +152,7 @@ end
 --- Prepares launches that can be started many times, with their tensors on the device.
 --- @param options table
 --- @options delta_rule_backward:launches
---- @options kernel:prepare without grid, args, flops
+--- @options kernel:prepare without grid, args, devices, flops
 --- @return launches
 --- @see kernel:prepare
 function backward:prepare(given)
@@ -167,7 +162,7 @@ end
 --- Measures how long the kernels take, each by itself, though two of them run at the same time.
 --- @param options table
 --- @options delta_rule_backward:launches
---- @options kernel:time without grid, args, flops, against
+--- @options kernel:time without grid, args, devices, flops, against
 --- @return table  { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it
 ---   (delta_rule_backward:flops), and the medians
 --- @see kernel:time

@@ -10,7 +10,6 @@ local shapes = require "wgrun.linear_attention.shapes"
 local kernel = require "wgrun.linear_attention.ssd.kernel"
 local kernel_parameters = require "wgrun.linear_attention.ssd.parameters"
 local plan = require "wgrun.linear_attention.ssd.plan"
-local workspaces = require "wgrun.linear_attention.workspaces"
 local native = require "wgrun.native"
 
 --- Linear attention made by wg.ssd.
@@ -63,7 +62,7 @@ local ssd = classes.new "ssd"
 function wg.ssd(opts)
   local p = plan.make(opts == nil and {} or opts)
   local lists = { main = kernel_parameters.make(p) }
-  local made = { plan = p, parameters = lists, kernel = kernel.make(p, lists.main), workspaces = {} }
+  local made = { plan = p, parameters = lists, kernel = kernel.make(p, lists.main) }
   if p.segments > 1 then
     local of_summary = plan.of_summary(p)
     lists.summary = kernel_parameters.make(of_summary)
@@ -72,10 +71,10 @@ function wg.ssd(opts)
   return setmetatable(made, ssd)
 end
 
--- What the kernels of segments hand to each other.
+-- What the kernels of segments hand to each other, by name.
 local function workspace(self, batch, y)
   local p = self.plan
-  return workspaces.of(self, batch, 0, y, function()
+  return prepared_launches.memory(self, batch, y, function()
     local matrices = batch * p.segments * p.heads
     return {
       summaries = wg.empty("f32", { matrices * p.value_dim, p.dim }),
@@ -178,7 +177,7 @@ end
 --- @param y tensor
 --- @param options table
 --- @options ssd:launches
---- @options kernel:run without grid, args, flops
+--- @options kernel:run without grid, args, devices, flops
 --- @return string  the back end that ran it
 --- @see ssd:launches
 function ssd:run(x, dt, A, B, C, y, run)
@@ -194,7 +193,7 @@ end
 --- @param y tensor
 --- @param options table
 --- @options ssd:launches
---- @options kernel:prepare without grid, args, flops
+--- @options kernel:prepare without grid, args, devices, flops
 --- @return launches
 --- @see kernel:prepare
 function ssd:prepare(x, dt, A, B, C, y, run)
@@ -210,7 +209,7 @@ end
 --- @param y tensor
 --- @param options table
 --- @options ssd:launches
---- @options kernel:time without grid, args, flops, against
+--- @options kernel:time without grid, args, devices, flops, against
 --- @return table  { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it (ssd:flops), and
 ---   the medians
 --- @see kernel:time

@@ -62,11 +62,11 @@ def convert_weight_to_fp4pack(weight: Tensor, scale: Tensor) -> Tensor:
 def _product(input: Tensor, packed: Tensor, scale: Optional[Tensor], out_features: Optional[int]) -> Tensor:
     d = _result_like(input, packed, out_features)
     (m, k), n = input.shape, d.shape[1]
-    if m == 0 or n == 0:
-        return d
+    if m == 0 or n == 0 or k == 0:
+        return d.zero_()
     options = (("b_type", "mxfp4" if scale is None else "nvfp4"), ("problem", (bucket(m), n, k)))
     named = {} if scale is None else {"b_scales": scale.reshape(1)}
-    launcher("gemm", *options)(ready(input), packed, d, **named)
+    launcher("gemm", *options)(ready(input), ready(packed), d, **named)
     return d
 
 
@@ -83,7 +83,7 @@ def _(input: Tensor, packed: Tensor, scale: Optional[Tensor], out_features: Opti
 def _check(input: Tensor, packed: Tensor, scale: Optional[Tensor], out_features: Optional[int]) -> None:
     what, b_type = "weight_fp4pack_mm", "mxfp4" if scale is None else "nvfp4"
     if input.dtype != torch.bfloat16 or input.dim() < 1:
-        wrong(what, f"input of {input.dtype}: bfloat16")
+        wrong(what, f"input of {input.dtype} {tuple(input.shape)}: bfloat16, (..., K)")
     if scale is not None and (scale.dtype != torch.float32 or scale.numel() != 1):
         wrong(what, f"scale of {scale.dtype} {tuple(scale.shape)}: one float32, of all weights")
     if packed.dtype != torch.uint32 or packed.dim() != 3 or packed.shape[2] != _WORDS[b_type]:

@@ -15,7 +15,6 @@ local plan = require "wgrun.linear_attention.ssd.backward.plan"
 local rows = require "wgrun.linear_attention.ssd.backward.rows"
 local states = require "wgrun.linear_attention.ssd.backward.states"
 local ssd_plan = require "wgrun.linear_attention.ssd.plan"
-local workspaces = require "wgrun.linear_attention.workspaces"
 
 local names <const> = { "gate", "summary", "states", "kernel", "join", "after", "ungate" } -- of kernels, in their order
 
@@ -71,7 +70,7 @@ function wg.ssd_backward(opts)
   local p = plan.make(opts == nil and {} or opts)
   local lists, of_states = kernel_parameters.make(p), plan.of_states(p)
   return setmetatable({
-    plan = p, parameters = lists, workspaces = {},
+    plan = p, parameters = lists,
     gate = p.z and rows.gate(p, lists.gate) or nil,
     summary = lists.summary and states.make(plan.of_summary(of_states, p.name .. "_summary"), lists.summary) or nil,
     states = states.make(of_states, lists.states),
@@ -85,7 +84,7 @@ end
 -- What the kernels hand to each other, by name.
 local function workspace(self, batch, tokens, dx)
   local p = self.plan
-  return workspaces.of(self, batch, tokens, dx, function()
+  return prepared_launches.memory(self, ("%d %d"):format(batch, tokens), dx, function()
     local count, total = records.count(p, batch, tokens), p.packed and tokens or batch * tokens
     local made = {
       states = wg.empty(p.dtype, { 2 * count * p.heads * p.head_units, p.columns * p.dim }),
@@ -215,7 +214,7 @@ end
 --- Computes the gradients, and waits until they are in their tensors.
 --- @param options table
 --- @options ssd_backward:launches
---- @options kernel:run without grid, args, flops
+--- @options kernel:run without grid, args, devices, flops
 --- @return string  the back end that ran it
 --- @see ssd_backward:launches
 function backward:run(given)
@@ -225,7 +224,7 @@ end
 --- Prepares launches that can be started many times, with their tensors on the device.
 --- @param options table
 --- @options ssd_backward:launches
---- @options kernel:prepare without grid, args, flops
+--- @options kernel:prepare without grid, args, devices, flops
 --- @return launches
 --- @see kernel:prepare
 function backward:prepare(given)
@@ -235,7 +234,7 @@ end
 --- Measures how long the kernels take, each by itself.
 --- @param options table
 --- @options ssd_backward:launches
---- @options kernel:time without grid, args, flops, against
+--- @options kernel:time without grid, args, devices, flops, against
 --- @return table  { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it (ssd_backward:flops),
 ---   and the medians
 --- @see kernel:time
