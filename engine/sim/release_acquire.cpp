@@ -54,7 +54,7 @@ void ReleaseAcquire::write(int warp, Lanes lanes, std::uint64_t location, const 
     Location& at = locations_[location];
     if (!combines && at.writer != warp)
         for (const auto& [cta, place] : at.places) clocks_.clear(place);
-    at.writer = combines ? at.writer : warp;
+    if (!combines || at.places.empty()) at.writer = warp;
     const auto place_of = [&](int cta) { return made(at.places.try_emplace(cta, -1).first->second); };
     if (order.release) {
         clocks_.release(warp, place_of(cta_of(warp)), lanes);

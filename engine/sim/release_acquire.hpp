@@ -51,7 +51,7 @@ class ReleaseAcquire {
         int cta = -1, wide = -1;
     };
     struct Location {
-        int writer = -1;                 ///< the warp that wrote last, if it combined nothing
+        int writer = -1;                 ///< the warp that stored last, or released first
         std::map<int, int> places = {};  ///< rows of Clocks by CTA; -1: of everywhere
     };
     static bool wide(const isa::MemoryOrder& order) { return order.scope > isa::Scope::cta; }
