@@ -143,7 +143,7 @@ for d = 1, 2 do
     M, N, K, d - 1, 1,
   }
 end
-local backend = kernel:run { grid = { 4 }, devices = of_device }
+local backend = kernel:run { grid = { 4 }, backend = "sim", devices = of_device }
 if backend == "none" then return kernel end -- wgrun check, ptx and cuda trace kernels without running them
 
 for d = 1, 2 do

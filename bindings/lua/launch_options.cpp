@@ -104,7 +104,12 @@ void read_launch_options(lua_State* L, Kernel& kernel, const Options& options, R
     out.lines = session(L).lines;
     out.stop = &session(L).stop;
     out.isolation = session(L).isolation;
-    out.backend = session(L).mode == Mode::run ? resolve_backend(L, asked) : asked;
+    out.backend = asked;
+    if (session(L).mode == Mode::run) {
+        // Nothing but the simulator runs on several devices.
+        const bool free = asked == Backend::automatic && session(L).backend == Backend::automatic;
+        out.backend = free && !out.further_devices.empty() ? Backend::sim : resolve_backend(L, asked);
+    }
     guarded(L, [&] { kernel.fit(out); });
 }
 

@@ -141,4 +141,13 @@ for _, n in ipairs { 1, 1000, (1 << 18) - 1, 1 << 18, (1 << 20) + 3 } do
   for _ = 1, 3 do add_one:run { args = { large, n } } end
   for _, i in ipairs { 0, n // 2, n - 1 } do assert(large[i] == before[i] + 3) end
 end
+-- A launch on several devices runs on the simulator, whatever GPU there is; who asks for the GPU is refused.
+local mark = wg.kernel("mark", { threads = 32 }, function(k)
+  k:st_global_u32(k:param("x", "u32*"), k:param("n", "u32"))
+end)
+local one, two = wg.zeros("u32", { 1 }), wg.zeros("u32", { 1 })
+assert(mark:run { devices = { { one, 1 }, { two, 2 } } } == "sim")
+assert(one[{ 0 }] == 1 and two[{ 0 }] == 2)
+local refused, why = pcall(mark.run, mark, { backend = "gpu", devices = { { one, 1 }, { two, 2 } } })
+assert(not refused and why.message == "a launch on several devices runs on the simulator alone")
 print "ok"
