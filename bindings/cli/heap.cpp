@@ -38,10 +38,15 @@ void release(void* block) noexcept {
 
 }  // namespace
 
-// The other forms call these.
+// Those of arrays call these, and those that do not throw would: but a sanitizer has its own, and no delete
+// for them.
 void* operator new(std::size_t size) { return required(allocated(size)); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return allocated(size); }
 void* operator new(std::size_t size, std::align_val_t alignment) {
     return required(allocated(size, alignment));
+}
+void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+    return allocated(size, alignment);
 }
 void operator delete(void* block) noexcept { release(block); }
 void operator delete(void* block, std::size_t) noexcept { release(block); }
