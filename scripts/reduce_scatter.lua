@@ -69,10 +69,10 @@ local kernel = wg.kernel("reduce_scatter", { threads = 128 * (1 + consumers) }, 
     local mine = (thread >> 7) - 1
     local leader = (thread & 127):eq(0)
     local my_rows = mine * ((tile_a:descriptor(0, 0, 64) - tile_a:descriptor(0)) << 4)
-    local where = { panel = panel, buffer = out, offset = mine * panel.bytes, barrier = mine + 1 }
+    local offset = mine * panel.bytes -- of the consumer's panel, for both
     local function output(map, residual)
       return k:epilogue {
-        panel = panel, buffer = out, offset = where.offset, barrier = where.barrier, map = map, residual = residual,
+        panel = panel, map = map, residual = residual, buffer = out, offset = offset, barrier = mine + 1,
       }
     end
     local send = output(peer_inbox)

@@ -117,8 +117,8 @@ Backend of_several_devices(const Program& program, const RunOptions& options) {
             "their own (docs/devices.md)");
     if (std::ranges::any_of(program.params(), &Param::variable))
         throw ArgumentError(
-            fmt::format("kernel {} has variables of its module, of which each device has its own: "
-                        "the simulator has one device for it",
+            fmt::format("kernel {} has variables of its module. Each device has its own, and the simulator "
+                        "has those of one device alone",
                         program.name()));
     return Backend::sim;
 }

@@ -69,7 +69,8 @@ class ReleaseAcquire {
     /// Lanes of a warp know the lesson, too, and those before it of the same actor.
     void recall(int warp, Lanes lanes, Learned::Number lesson);
 
-    // Other clusters, by accesses in the scope of the GPU, and those of other devices in that of the system.
+    // Other clusters, by accesses in the scope of the GPU; those of other devices, by accesses in that of the
+    // system.
     Exchange& exchange_;
     std::uint64_t cluster_ = 0;
     std::shared_ptr<const ClusterKnowledge> known_;
@@ -79,7 +80,8 @@ class ReleaseAcquire {
     std::map<int, Learned::Number> teachers_;
     /// The lessons of acquiring fences, from reads before them: of each actor the last.
     std::map<int, std::uint32_t> by_fences_;
-    /// By whether it came from another device, and warp: read, and not acquired by a fence since.
+    /// What warps have read and no fence has acquired yet, by warp: of clusters of their own device, and of
+    /// those of other devices.
     std::array<std::map<int, ClusterKnowledge>, 2> unfenced_;
     /// By warp and location, whether it was acquired, and whether in the scope of the system: the last
     /// release that was read.

@@ -18,6 +18,12 @@ check.refuses("kernel mark takes 2 arguments (x, n), not 1", function() mark:run
 check.refuses("a launch on several devices runs on the simulator alone", function() mark:run { grid = 2, backend = "gpu", devices = { { a, 1 }, { b, 1 } } } end)
 check.refuses("kernel mark: a timeline is of one device, not of a launch on several", function() mark:timeline { grid = 2, devices = { { a, 1 }, { b, 1 } } } end)
 
+-- Variables of a module are those of a device.
+local counter = wg.ptx { name = "counter.ptx", text = ".version 8.0\n.target sm_90a\n.address_size 64\n.global .u32 n;\n"
+  .. ".visible .entry first(.param .u64 x)\n{\n.reg .b64 %rd<2>; .reg .b32 %r<2>;\nld.param.u64 %rd1, [x];\n"
+  .. "ld.global.u32 %r1, [n];\nst.global.u32 [%rd1], %r1;\nret;\n}\n" }
+check.refuses("kernel first has variables of its module. Each device has its own, and the simulator has those of one device alone", function() counter.first:run { block = 1, devices = { { a }, { b } } } end)
+
 -- Each device has a grid of its own.
 local many = {}
 for d = 1, 16 do many[d] = { words(4), 10 * d } end
