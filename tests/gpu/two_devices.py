@@ -76,26 +76,44 @@ def ours(which, m, n, k):
     scatters = which == "reduce_scatter"
     shape = (m // 2, n) if scatters else (m, n // 2)
     received = shape if scatters else (m // 2, k)  # what comes from the other device
-    flags = (m // 128, n // 256) if scatters else (m // 256,)
     sms = torch.cuda.get_device_properties(0).multi_processor_count
     d = [torch.empty(shape, device=f"cuda:{r}", dtype=torch.bfloat16) for r in GPUS]
 
-    def runner(together):
+    def zeros(*shape):
+        return [torch.zeros(shape, device=f"cuda:{r}", dtype=torch.uint32) for r in GPUS]
+
+    def scatter(together):
         # Two inboxes in turn: a device may begin its next launch while the other one still reads.
-        inbox = [[torch.zeros(received, device=f"cuda:{r}", dtype=torch.bfloat16) for _ in range(2)] for r in GPUS]
-        full = 1 if scatters else k // 64
-        seen, others = ([torch.full(flags, full, device=f"cuda:{r}", dtype=torch.uint32) for r in GPUS] for _ in range(2))
-        count = [1]
+        inbox = [[torch.empty(received, device=f"cuda:{r}", dtype=torch.bfloat16) for _ in range(2)] for r in GPUS]
+        seen, others = zeros(m // 128, n // 256), zeros(m // 128, n // 256)
+        for one in (seen if not together else []):
+            one.fill_(1)
+
+        def launch(r, number):
+            turn = number % 2
+            to, tell = (inbox[1 - r][turn], seen[1 - r]) if together else (inbox[r][1 - turn], others[r])
+            return (*given[r], d[r], inbox[r][turn], to, seen[r], tell, m, n, k // 2, r, number if together else 1)
+        return launch
+
+    def gather(together):
+        gathered = [torch.empty(received, device=f"cuda:{r}", dtype=torch.bfloat16) for r in GPUS]
+        counts, flags, others = zeros(m // 256), zeros(2), zeros(2)
+        for one in (flags if not together else []):
+            one.fill_(2**31)
+
+        def launch(r, number):
+            a, b = given[r]
+            source, tell = (given[1 - r][0], flags[1 - r]) if together else (a, others[r])
+            return (a, gathered[r], b, d[r], source, gathered[r], counts[r], flags[r], tell, m, n // 2, k, r, number)
+        return launch
+
+    def runner(together):
+        arguments, count = (scatter if scatters else gather)(together), [0]
 
         def run():
-            count[0] += together
-            turn = count[0] % 2
+            count[0] += 1
             for r in GPUS:
-                to, tell = (inbox[1 - r][turn], seen[1 - r]) if together else (inbox[r][1 - turn], others[r])
-                a, b = given[r]
-                memory = (a, b, d[r], inbox[r][turn], to) if scatters else (a, inbox[r][turn], b, d[r], a, to)
-                sizes = (m, n, k // 2) if scatters else (m, n // 2, k)
-                kernel(*memory, seen[r], tell, *sizes, r, count[0], grid=sms, device=r, unchecked=True)
+                kernel(*arguments(r, count[0]), grid=sms, device=r, unchecked=True)
         return run
     alone, both = runner(False), runner(True)
     times = microseconds(both), microseconds(alone)
