@@ -1,6 +1,7 @@
 # wgrun_module(NAME DEPENDS OTHER...)    engine/NAME/*.cpp   -> static library wgrun_NAME; WGRUN_ENGINE lists them
 # wgrun_bindings(NAME DEPENDS OTHER...)  bindings/NAME/*.cpp -> static library wgrun_NAME
 # wgrun_embed(TARGET FOLDER FUNCTION)    FOLDER/*.lua become strings inside TARGET, which FUNCTION() gives
+# wgrun_embed_code(TARGET FOLDER)        and what Lua makes of them, which stdlib_code() gives
 #
 # Tests and the tool link these, module by module. What others link is put together from the same objects
 # (cmake/publish.cmake).
@@ -95,5 +96,24 @@ function(wgrun_embed target folder function)
                 -DFOLDER=${PROJECT_SOURCE_DIR}/${folder}
                 -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
         DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
+    target_sources(${target} PRIVATE ${output})
+endfunction()
+
+# Nothing where what is built does not run here, or the host brings Lua.
+function(wgrun_embed_code target folder)
+    file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.lua)
+    set(output ${CMAKE_CURRENT_BINARY_DIR}/stdlib_code.gen.cpp)
+    if(CMAKE_CROSSCOMPILING OR NOT TARGET wgrun_liblua)
+        file(CONFIGURE OUTPUT ${output} CONTENT "#include \"bindings/lua/stdlib.hpp\"\n
+wgrun::lua::StdlibCode wgrun::lua::stdlib_code() { return {}; }\n")
+    else()
+        add_executable(wgrun_compile_lua ${PROJECT_SOURCE_DIR}/cmake/compile_lua.cpp)
+        target_link_libraries(wgrun_compile_lua PRIVATE wgrun_flags wgrun_inside wgrun_liblua)
+        wgrun_public_headers(public diag rules)
+        target_include_directories(wgrun_compile_lua PRIVATE ${public})
+        add_custom_command(OUTPUT ${output}
+            COMMAND wgrun_compile_lua ${output} ${PROJECT_SOURCE_DIR}/${folder} ${files}
+            DEPENDS ${files} VERBATIM)
+    endif()
     target_sources(${target} PRIVATE ${output})
 endfunction()

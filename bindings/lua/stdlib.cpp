@@ -1,9 +1,6 @@
 #include "bindings/lua/stdlib.hpp"
 
 #include <algorithm>
-#include <map>
-#include <mutex>
-#include <new>
 #include <string>
 #include <utility>
 
@@ -19,6 +16,9 @@
 #include "wgrun/dtype.hpp"
 #include "wgrun/tile.hpp"
 
+// A host need not show it to modules.
+extern const char lua_ident[] __attribute__((weak));
+
 namespace wgrun::lua {
 namespace {
 
@@ -26,45 +26,12 @@ constexpr const char* native_name = "wgrun.native";
 
 char classes_key;  // registry: the classes that are Lua tables, by name
 
-/// What Lua has made of the files' texts, of which reading needs ten times as long: the first state of the
-/// process reads them, and the others take it from here.
-class Compiled {
-  public:
-    /// Nothing: no state has read the file. What is there stays.
-    const std::string* find(const StdlibFile& file) {
-        const std::lock_guard lock(mutex_);
-        const auto found = code_.find(&file);
-        return found == code_.end() ? nullptr : &found->second;
-    }
-    /// Keeps the function on top of the stack, if there is memory for it.
-    void keep(lua_State* L, const StdlibFile& file) noexcept {
-        try {
-            std::string code;
-            if (lua_dump(L, append, &code, 0) != 0) return;
-            const std::lock_guard lock(mutex_);
-            code_.try_emplace(&file, std::move(code));
-        } catch (const std::bad_alloc&) {
-            return;  // the next state reads the text
-        }
-    }
-
-  private:
-    static int append(lua_State* /*L*/, const void* part, std::size_t size, void* code) noexcept {
-        try {
-            static_cast<std::string*>(code)->append(static_cast<const char*>(part), size);
-            return 0;
-        } catch (const std::bad_alloc&) {
-            return 1;
-        }
-    }
-
-    std::mutex mutex_;
-    std::map<const StdlibFile*, std::string> code_;
-};
-
-Compiled& compiled() {
-    static Compiled files;
-    return files;
+/// Returns what Lua has made of the file; empty where the host's Lua is not the one of the build.
+std::string_view code_of(const StdlibFile& file) {
+    static const StdlibCode code =
+        &lua_ident != nullptr && stdlib_code().lua == lua_ident ? stdlib_code() : StdlibCode{};
+    const auto index = static_cast<std::size_t>(&file - stdlib_files().data());
+    return index < code.files.size() ? code.files[index] : std::string_view();
 }
 
 // Pushes the file's chunk.
@@ -72,13 +39,11 @@ void load_file(lua_State* L, const StdlibFile& file) {
     lua_pushstring(L, stdlib_prefix);
     lua_pushlstring(L, file.name.data(), file.name.size());
     lua_concat(L, 2);
-    const std::string* code = compiled().find(file);
-    const std::string_view from = code != nullptr ? std::string_view(*code) : file.text;
+    const std::string_view code = code_of(file), from = code.empty() ? file.text : code;
     const int status =
-        luaL_loadbufferx(L, from.data(), from.size(), lua_tostring(L, -1), code != nullptr ? "b" : "t");
+        luaL_loadbufferx(L, from.data(), from.size(), lua_tostring(L, -1), code.empty() ? "t" : "b");
     lua_remove(L, -2);
     if (status != LUA_OK) lua_error(L);
-    if (code == nullptr) compiled().keep(L, file);
 }
 
 // package.preload[modname]: the upvalue is the file (light userdata).

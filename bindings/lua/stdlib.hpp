@@ -36,6 +36,16 @@ struct StdlibFile {
 
 std::span<const StdlibFile> stdlib_files();
 
+/// What Lua makes of the files, of which reading needs ten times as long. It suits the Lua that made it and
+/// no other.
+struct StdlibCode {
+    std::string_view lua;  ///< its lua_ident
+    std::span<const std::string_view>
+        files;  ///< in the order of stdlib_files(); none: what builds cannot run Lua
+};
+
+StdlibCode stdlib_code();
+
 /// scripts/guide/*.lua, in the order of their names. Only the tool has them (bindings/cli/new.cpp).
 std::span<const StdlibFile> guide_files();
 

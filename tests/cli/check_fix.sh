@@ -13,12 +13,12 @@ mends() {
     for bad in "$SOURCE/tests/rules/$rule"/bad_*.lua; do
         grep -q '^-- No call mends it' "$bad" && continue
         take "$rule/$(basename "$bad" .lua)"
-        run check --budget 1 "$@" --diff case.lua
+        run check --budget 0.1 "$@" --diff case.lua
         exits 0
         out_has "--- case.lua"
         cmp -s taken.lua case.lua || bad "$ran has written"
         cp out.txt patch.txt
-        run check --budget 1 "$@" --fix case.lua
+        run check --budget 0.1 "$@" --fix case.lua
         exits 0
         out_has "[$rule]"
         # All that was there is there, in its order.
@@ -26,7 +26,7 @@ mends() {
         diff taken.lua case.lua | sed -n 's/^> *//p' >inserted.txt
         sed -n 's/^+ *//p' patch.txt | grep -v '^+' | cmp -s - inserted.txt || bad "$ran: --diff showed something else"
         grep -qv '^k:[a-z_]*(.*)$' inserted.txt && bad "$ran: more than calls: $(cat inserted.txt)"
-        run check --budget 1 "$@" case.lua
+        run check --budget 0.1 "$@" case.lua
         exits 0
     done
 }
