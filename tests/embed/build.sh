@@ -3,7 +3,8 @@
 # build.sh package static|shared FOLDER PREFIX WORK an outside project, from what is installed
 # build.sh worker PREFIX FAKE WORK                  a program whose workers the installed library finds; FAKE: the folder
 #                                                   of the made-up libcuda.so.1
-# build.sh folder SOURCE WORK                       all of them, with the source as a folder of theirs
+# build.sh folder SOURCE BUILD WORK                 all of them, with the source as a folder of theirs; of what they then
+#                                                   compile of wgrun, as BUILD did, BUILD's objects are taken (compile.sh)
 #
 # CC, CXX, CXXFLAGS and LDFLAGS are those of the build. 77: skipped.
 set -eu
@@ -136,11 +137,15 @@ worker() {
 }
 
 folder() {
-    source=$1 work=$2
+    source=$1 work=$3
+    export OWN_BUILD="$2" OWN_CXX="$CXX" HOST_BUILD="$work/wgrun" TAKEN="$work.taken" CXX="$here/compile.sh"
+    rm -rf "$work"
+    : > "$TAKEN"
     # Not to be found: what wgrun needs only for its tool and its tests.
     cmake -S "$here" -B "$work" -G Ninja -DWGRUN_SOURCE="$source" -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON \
         -DCMAKE_DISABLE_FIND_PACKAGE_Catch2=ON
     cmake --build "$work" -j "$jobs"
+    echo "objects taken from the build: $(sort -u "$TAKEN" | wc -l)"
     ctest --test-dir "$work" --output-on-failure --no-tests=error
 }
 

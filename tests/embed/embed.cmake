@@ -30,9 +30,9 @@ endforeach()
 add_test(NAME "embed: worker" COMMAND ${embed} worker ${prefix} $<TARGET_FILE_DIR:fake_cuda> ${PROJECT_BINARY_DIR}/embed/worker)
 set_tests_properties("embed: worker" PROPERTIES FIXTURES_REQUIRED installed TIMEOUT 300 ENVIRONMENT "${compilers}")
 
-# This one compiles the engine: without optimization, as a host that asks for nothing does.
+# Without optimization, as a host that asks for nothing.
 if(WGRUN_ASAN)
     return()
 endif()
-add_test(NAME "embed: folder" COMMAND ${embed} folder ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/embed/folder)
+add_test(NAME "embed: folder" COMMAND ${embed} folder ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/embed/folder)
 set_tests_properties("embed: folder" PROPERTIES TIMEOUT 1500 PROCESSORS 2 ENVIRONMENT "${compilers}")
