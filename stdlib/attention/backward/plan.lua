@@ -20,9 +20,9 @@ local options = arguments.options
 -- dQ of a block is divided among the consumers by its `rows` or its `columns`, so that each has a product with 64 rows,
 -- as wgmma wants it; or by columns and `transposed`.
 local shapes = {
-  [64] = { keys = 128, rows = 128, parts = 2, dq = "rows", in_registers = true },
-  [96] = { keys = 128, rows = 64, parts = 1, dq = "columns" },
-  [128] = { keys = 128, rows = 64, parts = 1, dq = "transposed" },
+  [64] = { keys = 128, rows = 128, parts = 2, dq = "rows", in_registers = true, staged = true },
+  [96] = { keys = 128, rows = 64, parts = 1, dq = "columns", staged = true },
+  [128] = { keys = 128, rows = 64, parts = 1, dq = "transposed", staged = true },
   [192] = { keys = 64, rows = 64, parts = 2, dq = "columns", wide = true },
   [256] = { keys = 64, rows = 64, parts = 2, dq = "columns", wide = true },
 }
