@@ -1,8 +1,8 @@
 -- The parameters of wg.attention's kernel (builder/parameters.lua), which its launches and what it exports follow.
 
-local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local captured = require "wgrun.attention.captured"
+local attention_pairs = require "wgrun.attention.pairs"
 local tensors = require "wgrun.attention.tensors"
 local parameters = require "wgrun.builder.parameters"
 local native = require "wgrun.native"
@@ -11,13 +11,10 @@ local module = {}
 
 local fail, text = native.fail, arguments.shape_text
 
--- Pairs of batch and head whose K and V fill the L2 cache by two thirds. For heads of 256 twice as many, where at least
--- two would fit and each has 32 tiles: few long tiles at a time leave SMs idle, which costs more than reading again.
+-- Pairs of batch and head whose K and V share the L2 cache.
 local function pairs_in_cache(p, l)
-  local sharing, bytes = p.heads // p.kv_heads, native.element_bytes[p.dtype] * (p.dim + p.value_dim) * l.keys
-  local fitting = wg.target.l2 * 2 // 3 // bytes
-  if p.dim == 256 and fitting >= 2 and l.queries >= 32 * p.m then fitting = 2 * fitting end
-  return math.min(math.max(1, fitting) * sharing, l.batches * p.heads)
+  local bytes = native.element_bytes[p.dtype] * (p.dim + p.value_dim) * l.keys
+  return p.heads // p.kv_heads * attention_pairs.group(bytes, l.batches * p.kv_heads)
 end
 
 -- A vector or tensor of f32 called `name`, of that shape.

@@ -45,6 +45,7 @@ local backward = classes.new "attention_backward"
 --- @option block_mask function?  as of wg.attention; the blocks are other ones
 --- @option tensors table?  as of wg.attention: tensors that these functions read. They get no gradients
 --- @option packed boolean = false  sequences of any lengths one after another, as wg.attention had them
+--- @option problem table?  { queries, keys }: the lengths, for which tiles are chosen
 --- @option layout "bshd"|"bhsd" = "bshd"  the order of the dimensions: batch, sequence, head, dim, or head before
 ---   sequence
 --- @option name string = "attention_backward"  the name of the kernel; the others are NAME_before and NAME_after
@@ -126,11 +127,12 @@ function backward:launches(given)
   end
   local blocks = ceil_div(queries, p.rows)
   local launch = arguments.merged(given, {
-    queries = queries, keys = keys, total = total, scale = scale, scale_log2 = scale / math.log(2),
+    queries = queries, keys = keys, most_keys = keys, batches = batches, total = total, scale = scale, scale_log2 = scale / math.log(2),
   })
   arguments.extended(launch, workspace(self, batches * p.heads * blocks, given.dQ))
   local function arguments_of(name) return parameters.arguments(self.parameters[name], launch) end
   local by_query, by_key = { blocks, p.heads, batches }, { ceil_div(keys, p.keys), p.kv_heads, batches }
+  if p.uneven then by_key = { by_key[1] * p.kv_heads * batches } end
   return {
     { self.before, { grid = by_query, args = arguments_of "before" } },
     { self.kernel, { grid = by_key, args = arguments_of "kernel" } },
