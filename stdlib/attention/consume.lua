@@ -65,8 +65,8 @@ local function weights_of(k, p, soft, scores, words, acc)
     end,
     early = function(seen) rescale = soft:next(seen) end,
     late = function()
+      pack() -- before the branch: behind it, ptxas (13.0) begins to pack when all exponentials are there
       rescale(acc)
-      pack()
     end,
   }
 end

@@ -1,8 +1,8 @@
 -- The parameters of wg.attention's kernel (builder/parameters.lua), which its launches and what it exports follow.
 
+local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local captured = require "wgrun.attention.captured"
-local attention_pairs = require "wgrun.attention.pairs"
 local tensors = require "wgrun.attention.tensors"
 local parameters = require "wgrun.builder.parameters"
 local native = require "wgrun.native"
@@ -11,10 +11,10 @@ local module = {}
 
 local fail, text = native.fail, arguments.shape_text
 
--- Pairs of batch and head whose K and V share the L2 cache.
+-- Pairs of batch and head whose K and V fill the L2 cache by two thirds.
 local function pairs_in_cache(p, l)
-  local bytes = native.element_bytes[p.dtype] * (p.dim + p.value_dim) * l.keys
-  return p.heads // p.kv_heads * attention_pairs.group(bytes, l.batches * p.kv_heads)
+  local sharing, bytes = p.heads // p.kv_heads, native.element_bytes[p.dtype] * (p.dim + p.value_dim) * l.keys
+  return math.min(math.max(1, wg.target.l2 * 2 // 3 // bytes) * sharing, l.batches * p.heads)
 end
 
 -- A vector or tensor of f32 called `name`, of that shape.

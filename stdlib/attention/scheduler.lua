@@ -2,7 +2,6 @@
 -- a mask.
 
 local mask = require "wgrun.attention.mask"
-local attention_pairs = require "wgrun.attention.pairs"
 local splits = require "wgrun.attention.splits"
 local tensors = require "wgrun.attention.tensors"
 local division = require "wgrun.builder.division"
@@ -37,7 +36,8 @@ local function skip(g, at, block, limit, step)
 end
 
 -- The tiles: find(number, same, body) calls body(at) for a tile of queries, with its first row, its head and batch, and
--- its range of key blocks; and their number.
+-- its range of key blocks; and their number. Tiles of one (batch, head) share K and V, which should stay in the L2
+-- cache: all tiles of `group` such pairs come before the next ones; where their lengths differ, long ones first.
 local function tiles_of(g)
   local k, p, sizes = g.k, g.p, g.sizes
   local tiles_of_rows = division.divided(k, sizes.queries + (p.m - 1), p.m)
@@ -49,8 +49,12 @@ local function tiles_of(g)
       local pair = k:div(number, tiles_of_rows)
       return pair, number - pair * tiles_of_rows
     end
-    local pair, longer = attention_pairs.place(k, number, tiles_of_rows, pairs_of_heads, sizes.group)
-    return pair, tiles_of_rows - 1 - longer
+    local in_group = tiles_of_rows * sizes.group
+    local first = k:div(number, in_group) * sizes.group
+    local inside = number - first * tiles_of_rows
+    local width = k:min(pairs_of_heads - first, sizes.group)
+    local down = k:div(inside, width)
+    return first + (inside - down * width), tiles_of_rows - 1 - down
   end
 
   -- Calls body(at) unless the tile lies beyond the end of a packed sequence, and else beyond().

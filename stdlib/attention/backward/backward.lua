@@ -127,12 +127,11 @@ function backward:launches(given)
   end
   local blocks = ceil_div(queries, p.rows)
   local launch = arguments.merged(given, {
-    queries = queries, keys = keys, most_keys = keys, batches = batches, total = total, scale = scale, scale_log2 = scale / math.log(2),
+    queries = queries, keys = keys, total = total, scale = scale, scale_log2 = scale / math.log(2),
   })
   arguments.extended(launch, workspace(self, batches * p.heads * blocks, given.dQ))
   local function arguments_of(name) return parameters.arguments(self.parameters[name], launch) end
   local by_query, by_key = { blocks, p.heads, batches }, { ceil_div(keys, p.keys), p.kv_heads, batches }
-  if p.uneven then by_key = { by_key[1] * p.kv_heads * batches } end
   return {
     { self.before, { grid = by_query, args = arguments_of "before" } },
     { self.kernel, { grid = by_key, args = arguments_of "kernel" } },

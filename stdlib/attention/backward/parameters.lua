@@ -1,18 +1,10 @@
 -- The parameters of the kernels of wg.attention_backward (builder/parameters.lua), which their launches follow.
 
 local captured = require "wgrun.attention.captured"
-local attention_pairs = require "wgrun.attention.pairs"
 local tensors = require "wgrun.attention.tensors"
 local parameters = require "wgrun.builder.parameters"
-local native = require "wgrun.native"
 
 local module = {}
-
--- Pairs of batch and head of K and V, of whose queries Q, dO and the sums of dQ share the L2 cache.
-local function pairs_in_cache(p, l)
-  local bytes = (2 * native.element_bytes[p.dtype] + 4) * p.dim * p.group * l.queries
-  return attention_pairs.group(bytes, l.batches * p.kv_heads)
-end
 
 --- The parameters of each of the three kernels. A launch has each under its name: the tensors, `queries` and `keys`,
 --- the most of a sequence; `total`, all packed queries; the factor of the scores; what the kernels hand to each other.
@@ -33,8 +25,6 @@ function module.make(p)
       { "stats", "const f32*" }, { "sums", "f32*" }, { "queries", "u32" }, not p.packed and { "keys", "u32" },
       { "scale", "f32" }, { "scale_log2", "f32" }, p.packed and query_starts,
       p.packed and { "key_starts", "const s32*" },
-      p.uneven and p.packed and { "most_keys", "u32" }, p.uneven and { "batches", "u32" },
-      p.uneven and { "group", "u32", value = function(l) return pairs_in_cache(p, l) end },
     }, function(l) return l.tensors end)),
     after = parameters.rows {
       result("dQ", p.q_panel.lines, p.q_panel), { "sums", "const f32*" }, { "scale", "f32" }, p.packed and query_starts,

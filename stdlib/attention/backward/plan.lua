@@ -38,12 +38,11 @@ function module.make(opts)
   opts = options("wg.attention_backward", opts)
   local p = attention_options.plan("wg.attention_backward", opts)
   p.group = p.heads // p.kv_heads -- heads that share K and V
-  p.uneven = p.causal or p.block_mask ~= nil
   arguments.extended(p, shapes[p.dim])
   for i = 1, opts.problem and 2 or 0 do
     arguments.whole(("wg.attention_backward: problem[%d]"):format(i), opts.problem[i], 1, 0x3FFFFFFF)
   end
-  local vary, short = scores.slopes_vary(p), p.uneven and opts.problem and opts.problem[1] <= 2048
+  local vary, short = scores.slopes_vary(p), p.causal and opts.problem and opts.problem[1] <= 2048
   if p.dim == 128 and (vary or short) then arguments.extended(p, narrow_blocks) end
   if vary then -- and take registers
     p.in_registers, p.parts = false, p.dim == 128 and 2 or p.parts

@@ -1,7 +1,6 @@
 -- The tile of a CTA in wg.attention_backward: a block of keys, and the blocks of queries that see it.
 
 local mask = require "wgrun.attention.mask"
-local attention_pairs = require "wgrun.attention.pairs"
 local tensors = require "wgrun.attention.tensors"
 local division = require "wgrun.builder.division"
 
@@ -9,27 +8,15 @@ local module = {}
 
 local function signed(k, x) return k:mov(x, { type = "s32" }) end
 
--- The CTA's first key, batch, and head of K and V. Of CTAs with different numbers of blocks, those with many come first.
-local function place(g)
-  local k, p, sizes = g.k, g.p, g.sizes
-  if not p.uneven then
-    return { key = k:special "ctaid.x" * p.keys, head = k:special "ctaid.y", batch = k:special "ctaid.z" }
-  end
-  local tiles = division.divided(k, (p.packed and sizes.most_keys or sizes.keys) + (p.keys - 1), p.keys)
-  local pair, longer = attention_pairs.place(
-    k, k:special "ctaid.x", tiles, sizes.batches * p.kv_heads, sizes.group)
-  local batch = division.divided(k, pair, p.kv_heads)
-  return { key = longer * p.keys, head = pair - batch * p.kv_heads, batch = batch }
-end
-
 --- The CTA's block of keys, and the blocks of queries that see one of them: from `first` to before `last`. The last
 --- query's place is that of the last key. A key is seen by the queries from low(key) to before high(key); both grow
 --- with it. `stride` is the number of blocks that each head has in the stats and sums.
 function module.tile(g)
   local k, p, sizes = g.k, g.p, g.sizes
-  local at = place(g)
-  at.queries, at.keys = sizes.queries, sizes.keys
+  -- head of K and V
+  local at = { head = k:special "ctaid.y", batch = k:special "ctaid.z", queries = sizes.queries, keys = sizes.keys }
   local function blocks(rows) return division.divided(k, rows + (p.rows - 1), p.rows) end
+  at.key = k:special "ctaid.x" * p.keys
   if p.packed then
     at.query_start, at.queries = tensors.sequence(k, sizes.query_starts, at.batch)
     at.key_start, at.keys = tensors.sequence(k, sizes.key_starts, at.batch)
