@@ -51,8 +51,8 @@ local function products(g, scores, probabilities, acc)
 end
 
 -- The probabilities of 16-bit types as words of A: first() makes those of a tile's first block. Of later blocks,
--- early(seen) makes the exponentials while the product with V runs, and late() packs them after it; seen: each row has a
--- score in the block.
+-- early(seen) makes the exponentials while the product with V runs, and late() packs them after it; seen: each row has
+-- a score in the block.
 local function weights_of(k, p, soft, scores, words, acc)
   local convert, rescale = elements.to_output[p.dtype], nil
   local function pack()

@@ -127,8 +127,8 @@ local function one_tile(g, tiles)
   return { init = function() end, draw = visit, each = visit }
 end
 
---- The scheduler, with so many warps that receive tiles: each(body), for warps, calls body(at) for each tile of the CTA,
---- and draw(body), for one thread, body(at, draw), which calls draw() (queue:draw); init() comes before.
+--- The scheduler, with so many warps that receive tiles: each(body), for warps, calls body(at) for each tile of the
+--- CTA, and draw(body), for one thread, body(at, draw), which calls draw() (queue:draw); init() comes before.
 function module.scheduler(g, readers)
   local k = g.k
   local find, tiles = tiles_of(g)

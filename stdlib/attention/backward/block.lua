@@ -3,7 +3,7 @@
 -- column a query.
 
 local scheduler = require "wgrun.attention.backward.scheduler"
-local sums = require "wgrun.attention.backward.sums"
+local shares = require "wgrun.attention.backward.shares"
 local attention_mask = require "wgrun.attention.mask"
 local scores = require "wgrun.attention.scores"
 local tensors = require "wgrun.attention.tensors"
@@ -112,7 +112,7 @@ function module.prepare(me, key)
     scored(query, me.head)
     mask(query)
   end
-  me.add = sums.adder(me)
+  me.add = shares.adder(me)
   me.query, me.gradient = me.rings.q:cursor(), me.rings.gradient:cursor()
   me.stage = k:mov(0, { type = "u32" })
   me.previous, me.any_previous = { stage = k:mov(0, { type = "u32" }) }, k:mov(0, { type = "u32" })

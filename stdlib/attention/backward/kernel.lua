@@ -13,7 +13,7 @@
 local wg = require "wgrun"
 local backward_consume = require "wgrun.attention.backward.consume"
 local scheduler = require "wgrun.attention.backward.scheduler"
-local sums = require "wgrun.attention.backward.sums"
+local shares = require "wgrun.attention.backward.shares"
 local wide = require "wgrun.attention.backward.wide"
 local tensors = require "wgrun.attention.tensors"
 local parameters = require "wgrun.builder.parameters"
@@ -50,7 +50,7 @@ end
 local function stages_of(k, p)
   local function shared(name, bytes) return k:shared { bytes = bytes, align = p.panel.align, name = name } end
   local share, ring
-  if p.staged then share, ring = sums.stages_of(k, p) end
+  if p.staged then share, ring = shares.stages_of(k, p) end
   return {
     k = shared("K", p.k.bytes), v = shared("V", p.k.bytes), q = shared("Q", p.stages.q * p.q.bytes),
     gradient = shared("dO", p.stages.gradient * p.q.bytes), ds = shared("dS", 2 * p.ds.bytes),
@@ -91,7 +91,7 @@ function module.make(p, list)
     k:if_((thread >> 7):eq(0), function()
       k:setmaxnreg_dec(p.registers[1])
       k:if_(thread:eq(0), function() within(function() produce(g) end) end)
-      if p.staged then k:if_(thread:eq(32), function() within(function() sums.add_shares(g) end) end) end
+      if p.staged then k:if_(thread:eq(32), function() within(function() shares.add_all(g) end) end) end
     end, function()
       k:setmaxnreg_inc(p.registers[2])
       within(function() (p.wide and wide or backward_consume).emit(g) end)

@@ -17,11 +17,12 @@ local options = arguments.options
 -- room for that: all keys are each consumer's, and half of the columns; of the scores, which both need, each computes
 -- those of half of the queries.
 --
--- Blocks of 80 queries at 128 read fewer bytes of K and V for a product. They leave no registers for products that run on
--- into the next block (`drained`). Where tiles are short, more is wasted at the diagonal and at the end than that gains.
+-- Blocks of 80 queries at 128 read fewer bytes of K and V for a product. They leave no registers for products that run
+-- on into the next block (`drained`). Where tiles are short, more is wasted at the diagonal and at the end than is
+-- gained.
 --
 -- dQ of a block is divided among the consumers by its `rows` or its `columns`, so that each has a product with 64 rows,
--- as wgmma wants it; or by columns and `transposed`. `staged`: attention/backward/sums.lua.
+-- as wgmma wants it; or by columns and `transposed`. `staged`: attention/backward/shares.lua.
 local shapes = {
   [64] = { keys = 128, rows = 128, parts = 2, dq = "rows", in_registers = true, staged = true },
   [96] = { keys = 128, rows = 64, parts = 1, dq = "columns" },

@@ -1,7 +1,7 @@
--- The sums of dQ of wg.attention_backward, f32 in global memory, in the order of the consumers' registers. Each consumer
--- adds its share of a block of queries. Where shared memory has room for the shares (`staged`), the consumers write them
--- there, and a thread of the producer's warpgroup adds them by bulk reductions (PTX ISA 9.7.9.25.4.2): a warp that issues
--- reductions of its own registers waits until the L2 cache has taken most of them.
+-- The consumers' shares of dQ in wg.attention_backward, which they add to sums in global memory, f32 in the order of
+-- their registers. Where shared memory is not what limits the products (`staged`), a consumer writes its share there,
+-- and a thread of the producer's warpgroup adds it by a bulk reduction (PTX ISA 9.7.9.25.4.2). Else reductions of
+-- registers are faster.
 
 local scheduler = require "wgrun.attention.backward.scheduler"
 
@@ -44,7 +44,7 @@ function module.adder(me)
 end
 
 --- The thread that adds what the consumers hand over.
-function module.add_shares(g)
+function module.add_all(g)
   local k, p, ring = g.k, g.p, g.rings.share
   local cursor, from = ring:cursor(), k:address(g.buffers.share)
   scheduler.each(g, function(block, head)
