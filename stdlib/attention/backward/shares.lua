@@ -64,7 +64,6 @@ function module.add_all(g)
     end
     k:xor(cursor.phase, cursor.phase, 1)
   end)
-  k:cp_async_bulk_wait_group(0)
 end
 
 return module
