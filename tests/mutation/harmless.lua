@@ -249,6 +249,8 @@ local rows = {
   { case = "^backward", name = "wgmma_commit_group", kind = "swapped", why = "No wait stands between, or one for a group that the wgmma joins." },
   { case = "^backward", text = "p.drained", why = "It is for the assembler, which finds too few registers else (C7512)." },
   { case = "^backward", name = "wgmma_commit_group", kind = "deleted commit", why = "That of dV, which joins the group behind it: dO's stage is given back behind both." },
+  { case = "^backward", kind = "swapped", name = "fence_proxy_async", what = "after bar_warp_sync", why = "The lanes execute the fence together, and the arrival is still to come." },
+  { case = "^backward", kind = "swapped", name = "mbarrier_arrive", what = "after wgmma_wait_group", why = "The thread that adds waits longer." },
   { case = "^backward", name = "cp_async_bulk_commit_group", kind = "swapped", what = "after mbarrier_wait", why = "The wait is for the other consumer's share." },
   { case = "^backward", name = "wgmma_mma_async", kind = "swapped", what = "after wgmma_commit_group", why = "It joins the next group, "
     .. "which is waited for as well before its registers or operands are used." },

@@ -143,7 +143,7 @@ function module.each_block(me, ready, body)
     rings.q:advance(me.query)
     rings.gradient:advance(me.gradient)
   end)
-  k:wgmma_wait_group(0)
+  if not me.p.drained then k:wgmma_wait_group(0) end
 end
 
 --- The threads of all consumers meet: what they wrote to shared memory is there for products.
