@@ -25,9 +25,8 @@ local attention = classes.new "attention"
 --- are batch x queries x heads x dim, K and V are batch x keys x kv_heads x dim (`layout`); with `value_dim`, V and O
 --- have that in place of dim. The products and sums are f32. The last query stands at the place of the last key:
 --- with `causal`, query i sees the keys up to i + keys - queries. A query that sees no key gives 0. With e4m3
---- probabilities are rounded to e4m3, and without `lse` two thirds of them are made as if 2^x were linear between
---- powers of two: O of random data is then off by 3.0 percent of its values in the root of the mean square, with `lse`
---- by 2.6.
+--- probabilities are rounded to e4m3, and two thirds of them are made as if 2^x were linear between powers of two: O of
+--- random data is then off by 3.0 percent of its values in the root of the mean square, by 2.6 with `exact` or `lse`.
 --- @param options table
 --- @option dtype "bf16"|"f16"|"e4m3" = "bf16"  the type of Q, K and V
 --- @option o "bf16"|"f16"?  the type of O; by default that of the others, and bf16 for e4m3
@@ -65,6 +64,7 @@ local attention = classes.new "attention"
 ---   NaN or an infinity may get from a sequence into the one before it
 --- @option lse boolean = false  also gives the logarithm of each row's sum of exponentials, as a backward pass and
 ---   split attention need it
+--- @option exact boolean = false  of e4m3: all probabilities are made by ex2, as they are with `lse`: slower
 --- @option block integer?  the keys of a block, a multiple of 16 (of e4m3 32) up to 256
 --- @option splits integer[1,16]?  cuts the keys that a tile of queries sees into so many parts, for CTAs of a cluster
 ---   that put them together: for few queries and many keys. By default chosen where `problem` has all three lengths,

@@ -51,7 +51,8 @@ local function products(g, scores, probabilities, acc)
 end
 
 -- The probabilities of 16-bit types as words of A: first() makes those of a tile's first block. Of later blocks,
--- early() makes the exponentials while the product with V runs, and late() packs them after it.
+-- early(seen) makes the exponentials while the product with V runs, and late() packs them after it; seen: each row has
+-- a score in the block.
 local function weights_of(k, p, soft, scores, words, acc)
   local convert, rescale = elements.to_output[p.dtype], nil
   local function pack()
@@ -62,10 +63,10 @@ local function weights_of(k, p, soft, scores, words, acc)
       soft:first()
       pack()
     end,
-    early = function() rescale = soft:next() end,
+    early = function(seen) rescale = soft:next(seen) end,
     late = function()
+      pack() -- before the branch: behind it, ptxas (13.0) begins to pack when all exponentials are there
       rescale(acc)
-      pack()
     end,
   }
 end
@@ -144,7 +145,7 @@ local function step(me, at, scored, hide, clear)
   release_scored()
   scored(me.walk.block, clear and p.block_mask)
   if (p.causal or p.window) and not clear then hide(me.walk.block) end
-  me.weights.early()
+  me.weights.early(clear and not p.score and (not p.mask or p.block_mask ~= nil))
   k:wgmma_wait_group(0)
   release_values(me)
   me.weights.late()

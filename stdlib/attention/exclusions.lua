@@ -6,7 +6,7 @@ local function option(name) return { ("`%s`"):format(name), function(p) return p
 local function lacking(name) return { lacks = ("`%s`"):format(name), function(p) return not p[name] end } end
 
 return exclusions.new({
-  packed = option "packed", descale = option "descale", block_mask = option "block_mask",
+  packed = option "packed", descale = option "descale", block_mask = option "block_mask", exact = option "exact",
   score_slope = option "score_slope", no_score = lacking "score", no_mask = lacking "mask",
   splits = { "`splits`", function(p) return p.splits and p.splits > 1 end },
   bhsd = { '`layout` = "bhsd"', function(p) return p.layout == "bhsd" end },
@@ -15,6 +15,7 @@ return exclusions.new({
 }, {
   { "packed", { "bhsd" }, "packed tensors are sequence x head x dim" },
   { "descale", { "wide" }, "others have no scales" },
+  { "exact", { "wide" }, "others make all probabilities so" },
   { "splits", { "fp8" }, "keys of 8 bits stay in one part" },
   { "block_mask", { "no_mask" }, "it finds the blocks in which `mask` hides all keys" },
   { "score_slope", { "no_score" }, "it is the derivative of that function" },

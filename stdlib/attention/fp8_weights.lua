@@ -35,7 +35,7 @@ end
 
 -- Takes the sums of a product out of the accumulators.
 local function collect(weights)
-  for half = 0, weights.exact and -1 or 1 do
+  for half = 0, weights.summed and -1 or 1 do
     local r = weights.p.value_dim // 2 + 2 * half
     weights.k:add(weights.soft.sum[half], weights.soft.sum[half], weights.acc[r])
     for i = r, r + 1 do weights.k:mov(weights.acc[i], 0.0) end
@@ -70,11 +70,11 @@ local function too_large(seen) return (seen() & 0x80808080):ne(0) end
 local function fill(weights)
   local k, last = weights.k, #weights.words - 1
   local seen = softmax.chained(function(x, y) return x | y end)
-  if weights.exact then
+  if weights.summed or weights.p.exact then
     local function sum(x, y) return k:add(x, y) end
-    local sums = { [0] = softmax.chained(sum), softmax.chained(sum) }
+    local sums = weights.summed and { [0] = softmax.chained(sum), softmax.chained(sum) }
     for i = 0, last do by_ex2(weights, i, seen, sums) end
-    return { [0] = sums[0](), sums[1]() }, too_large(seen)
+    return { [0] = sums and sums[0]() or 0.0, sums and sums[1]() or 0.0 }, too_large(seen)
   end
   local largest = softmax.chained(function(x, y) return k:max_f16x2(x, y) end)
   local slope, base = weights.soft.scale * (8 * unit), {}
@@ -107,7 +107,7 @@ local function fill_again(weights, total)
   for half = 0, 1 do
     shrink[half] = k:ex2_approx_ftz(k:fma(before[half], soft.scale, weights.ahead[half] - soft.lift))
     k:mov(
-      total[half], weights.exact and k:fma(soft.sum[half], shrink[half], sums[half]) or soft.sum[half] * shrink[half])
+      total[half], weights.summed and k:fma(soft.sum[half], shrink[half], sums[half]) or soft.sum[half] * shrink[half])
   end
   k:fragment(weights.acc):map(function(x, at) return x * shrink[at.half] end)
 end
@@ -119,7 +119,7 @@ local function late(weights)
   local sums, over = fill(weights)
   if soft.empty then over = over | soft.top[0]:eq(-math.huge) | soft.top[1]:eq(-math.huge) end
   local total = k:regs("f32", 2)
-  for half = 0, 1 do k:mov(total[half], weights.exact and soft.sum[half] + sums[half] or soft.sum[half]) end
+  for half = 0, 1 do k:mov(total[half], weights.summed and soft.sum[half] + sums[half] or soft.sum[half]) end
   k:if_(k:vote_sync_any_pred(over), function() fill_again(weights, total) end)
   for half = 0, 1 do k:mov(soft.sum[half], total[half]) end
 end
@@ -142,17 +142,18 @@ end
 ---
 --- Their sums come from the product, where V^T has rows of ones (p.ones): added up in f32 after each block, since the
 --- tensor core cuts off what it adds to large accumulators. These are the sums of rounded probabilities, which suits O.
---- For lse they are those of the exponentials, all made by ex2. Returns functions { first, early, late, finish }: of a
---- tile's first block, of later ones beside the product with V and after it, and after all.
+--- For lse they are those of the exponentials, all made by ex2, as they are with `exact`. Returns functions { first,
+--- early, late, finish }: of a tile's first block, of later ones beside the product with V and after it, and after all.
 function module.emit(k, p, soft, scores, words, acc)
   local weights = {
-    k = k, p = p, soft = soft, scores = scores, words = words, acc = acc, ahead = k:regs("f32", 2), exact = p.ones == 0,
+    k = k, p = p, soft = soft, scores = scores, words = words, acc = acc, ahead = k:regs("f32", 2),
+    summed = p.ones == 0,
   }
   return {
     first = function() first(weights) end,
     early = function() end,
     late = function() late(weights) end,
-    finish = not weights.exact and function() return finish(weights) end or nil,
+    finish = not weights.summed and function() return finish(weights) end or nil,
   }
 end
 

@@ -33,7 +33,7 @@ local function produce(g)
   local load_v = p.fp8 and loader(rings.raw, p.raw, maps.V, k:address(buffers.raw))
     or loader(rings.v, p.v, maps.V, k:address(buffers.v))
 
-  local function copies(at)
+  local function copies(at, draw)
     local group = p.heads // p.kv_heads
     local kv = { batch = at.batch, head = division.divided(k, at.head, group) }
     local key = k:mov(at.key_start + at.last * p.block, { type = "u32" })
@@ -46,12 +46,13 @@ local function produce(g)
       if not p.fp8 then load_v(kv, key) end
       k:mov(key, following)
     end)
+    draw() -- the answer comes while the last keys are multiplied
     load_v(kv, key)
   end
 
-  g.scheduler.draw(function(at)
-    if not at.some then return copies(at) end
-    k:if_(at.some, function() copies(at) end)
+  g.scheduler.draw(function(at, draw)
+    if not at.some then return copies(at, draw) end
+    k:if_(at.some, function() copies(at, draw) end)
   end)
 end
 

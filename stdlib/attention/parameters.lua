@@ -11,13 +11,10 @@ local module = {}
 
 local fail, text = native.fail, arguments.shape_text
 
--- Pairs of batch and head whose K and V fill the L2 cache by two thirds. For heads of 256 twice as many, where at least
--- two would fit and each has 32 tiles: few long tiles at a time leave SMs idle, which costs more than reading again.
+-- Pairs of batch and head whose K and V fill the L2 cache by two thirds.
 local function pairs_in_cache(p, l)
   local sharing, bytes = p.heads // p.kv_heads, native.element_bytes[p.dtype] * (p.dim + p.value_dim) * l.keys
-  local fitting = wg.target.l2 * 2 // 3 // bytes
-  if p.dim == 256 and fitting >= 2 and l.queries >= 32 * p.m then fitting = 2 * fitting end
-  return math.min(math.max(1, fitting) * sharing, l.batches * p.heads)
+  return math.min(math.max(1, wg.target.l2 * 2 // 3 // bytes) * sharing, l.batches * p.heads)
 end
 
 -- A vector or tensor of f32 called `name`, of that shape.

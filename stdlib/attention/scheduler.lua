@@ -57,8 +57,8 @@ local function tiles_of(g)
     return first + (inside - down * width), tiles_of_rows - 1 - down
   end
 
-  -- Calls body(at) unless the tile lies beyond the end of a packed sequence.
-  local function find(number, same, body)
+  -- Calls body(at) unless the tile lies beyond the end of a packed sequence, and else beyond().
+  local function find(number, same, body, beyond)
     local pair, tile = place(number)
     local at = {
       batch = division.divided(k, pair, p.heads), queries = sizes.queries, keys = sizes.keys, query_start = 0,
@@ -68,7 +68,7 @@ local function tiles_of(g)
     if not p.packed then return body(at) end
     at.query_start, at.queries = tensors.sequence(k, sizes.query_starts, at.batch, same)
     at.key_start, at.keys = tensors.sequence(k, sizes.key_starts, at.batch, same)
-    k:if_(at.row:lt(at.queries), function() body(at) end)
+    k:if_(at.row:lt(at.queries), function() body(at) end, beyond)
   end
 
   -- The key blocks of a tile, from `first` to `last`; the blocks from `clear_from` to before `clear_to` need no mask.
@@ -109,13 +109,13 @@ local function tiles_of(g)
     at.some = some:ne(0)
   end
 
-  return function(number, same, body)
+  return function(number, same, body, beyond)
     find(number, same, function(at)
       range(at)
       if p.splits > 1 then splits.part(k, p, at) end
       if p.block_mask then leave_out(at) end
       body(at)
-    end)
+    end, beyond)
   end, tiles_of_rows * pairs_of_heads
 end
 
@@ -123,12 +123,12 @@ end
 local function one_tile(g, tiles)
   local k = g.k
   local number = division.divided(k, k:special "ctaid.x", g.p.splits)
-  local function visit(_, body) k:if_(number:lt(tiles), function() body(number) end) end
+  local function visit(_, body) k:if_(number:lt(tiles), function() body(number, function() end) end) end
   return { init = function() end, draw = visit, each = visit }
 end
 
---- The scheduler, with so many warps that receive tiles: draw(body), for one thread, and each(body), for warps, call
---- body(at) for each tile of the CTA; init() comes before.
+--- The scheduler, with so many warps that receive tiles: each(body), for warps, calls body(at) for each tile of the
+--- CTA, and draw(body), for one thread, body(at, draw), which calls draw() (queue:draw); init() comes before.
 function module.scheduler(g, readers)
   local k = g.k
   local find, tiles = tiles_of(g)
@@ -137,7 +137,11 @@ function module.scheduler(g, readers)
   local function same(x) return tensors.same_in_lanes(k, x) end
   return {
     init = function() queue:init() end,
-    draw = function(body) queue:draw(function(number) find(number, function(x) return x end, body) end) end,
+    draw = function(body)
+      queue:draw(function(number, draw)
+        find(number, function(x) return x end, function(at) body(at, draw) end, draw)
+      end)
+    end,
     each = function(body) queue:each(function(number) find(number, same, body) end) end,
   }
 end

@@ -13,8 +13,8 @@ local queue = classes.new "queue"
 
 --- Persistent CTAs that draw their tiles from a counter in global memory: where tiles differ in length, each CTA is
 --- busy until the last of them. Long tiles should come first. CTA c begins with tile c; one thread draws the next
---- number while a tile is being worked on, and shows it to the warps that work on it. The counter is 0 before the
---- launch, and the draw of the last tile sets it to 0 again; two launches that run at a time need two counters.
+--- number towards the end of a tile, and shows it to the warps that work on it. The counter is 0 before the launch,
+--- and the draw of the last tile sets it to 0 again; two launches that run at a time need two counters.
 --- One thread of the CTA calls queue:init, and then all threads wait at a barrier.
 --- @param options table
 --- @option counter reg  a pointer parameter to u32: one element
@@ -40,8 +40,10 @@ function queue:init() self.ring:init() end
 -- The address of the number that the cursor's stage holds.
 local function slot(self, cursor) return self.k:address(self.numbers, cursor.stage << 2) end
 
---- One thread draws tiles: body(number) for each, until there are no more.
---- @param body function(number: reg)  emits the thread's work on a tile; `number` is u32
+--- One thread draws tiles: body(number, draw) for each, until there are no more. draw() emits the draw of the next
+--- tile, which takes about a microsecond; without it the draw follows the body.
+--- @param body function(number: reg, draw: function)  emits the thread's work on a tile; `number` is u32. It may call
+---   draw() once on each of its paths: late, since a tile that is drawn early waits for its CTA while others are free
 function queue:draw(body)
   arguments.body("queue:draw", body)
   local b, ring, cursor = self.k, self.ring, self.ring:cursor()
@@ -54,10 +56,13 @@ function queue:draw(body)
     ring:advance(cursor)
     return number:lt(self.tiles)
   end, function()
-    -- Drawn before the work unit, so that the answer is there after it.
-    local drawn = b:atom_relaxed_gpu_global_add_u32(self.counter, 1)
+    local drawn
+    body(number, function()
+      drawn = drawn or b:reg "u32"
+      b:atom_relaxed_gpu_global_add_u32(drawn, self.counter, 1)
+    end)
+    drawn = drawn or b:atom_relaxed_gpu_global_add_u32(self.counter, 1)
     b:if_(drawn:eq(self.tiles - 1), function() b:st_relaxed_gpu_global_u32(self.counter, 0) end)
-    body(number)
     b:add(number, drawn, ctas)
   end)
 end

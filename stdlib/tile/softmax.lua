@@ -66,10 +66,10 @@ local function combine(self, half, f)
   return chain()
 end
 
--- The exponentials of the thread's row `half` relative to `top`; returns -scale * top.
-local function exponentials(self, half, top)
+-- The exponentials of the thread's row `half` relative to `top`, which may be -inf where `empty`; returns -scale * top.
+local function exponentials(self, half, top, empty)
   local b, shown = self.k, top
-  if self.empty then -- -inf - -inf is no number
+  if empty then -- -inf - -inf is no number
     shown = b:mov(top, { type = "f32" })
     b:mov(shown, 0.0, { guard = top:eq(-math.huge) })
   end
@@ -96,22 +96,23 @@ function softmax:first()
   local b = self.k
   for half = 0, 1 do
     b:mov(self.top[half], max_of(self, half))
-    exponentials(self, half, self.top[half])
+    exponentials(self, half, self.top[half], self.empty)
   end
   for half = 0, 1 do b:mov(self.sum[half], sum_of(self, half)) end
 end
 
 --- Replaces the scores of a later block by their exponentials.
+--- @param seen boolean = false  each row has a score in this block, so that `empty` does not hold for it
 --- @return function  rescale(acc): multiplies accumulators, 64 x any n, of the exponentials before by what they shrink;
 ---   warps in which no maximum has grown much skip it
-function softmax:next()
+function softmax:next(seen)
   local b, shrink, grown = self.k, {}, nil
   for half = 0, 1 do
     local new = b:max(max_of(self, half), self.top[half])
     local far = ((new - self.top[half]) * self.scale):gt(1.0 * (most - self.lift))
     new = b:selp(new, self.top[half], far)
     grown = grown and grown | far or far
-    local negative = exponentials(self, half, new)
+    local negative = exponentials(self, half, new, self.empty and not seen)
     shrink[half] = b:ex2_approx_ftz(b:fma(self.top[half], self.scale, negative))
     b:mov(self.top[half], new)
   end

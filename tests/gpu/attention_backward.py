@@ -80,7 +80,7 @@ def measure(dim, causal, batch, length, heads, kv_heads):
         local backward = wg.attention_backward {{ {options} }}
         return {{ forward = wg.attention {{ {options}, lse = true }}, before = backward.before, main = backward.kernel, after = backward.after }}""")
     script["forward"](q, k, v, o, lse=lse)
-    queries, keys = 128 if dim == 64 else 64, 128 if dim <= 128 else 64  # of a block
+    queries, keys = {64: 128, 128: 80}.get(dim, 64), 128 if dim <= 128 else 64  # of a block
     blocks = -(-length // queries)
     stats = torch.empty(batch * heads * blocks * 2 * queries, device="cuda")
     sums = torch.empty(batch * heads * blocks * queries * dim, device="cuda")

@@ -108,6 +108,7 @@ differentiate("one key", { dim = 64, heads = 2, kv_heads = 1, causal = true, lay
 differentiate("edges", { dim = 64, heads = 2 }, 2, 200, 300)
 differentiate("edges, 128", { dim = 128, heads = 2 }, 1, 150, 200)
 differentiate("causal", { dim = 64, heads = 1, causal = true, scale = 0.2 }, 1, 300, 300)
+differentiate("short", { dim = 128, heads = 1, causal = true, problem = { 150, 140 } }, 1, 150, 140)
 differentiate("more keys than queries", { dim = 128, heads = 1, causal = true }, 1, 70, 300)
 differentiate("queries that see nothing", { dim = 128, heads = 1, causal = true }, 1, 190, 60)
 differentiate("96", { dim = 96, heads = 1, causal = true }, 1, 150, 200)
@@ -122,6 +123,12 @@ differentiate("a window on both sides", { dim = 128, heads = 1, window = 70 }, 1
 differentiate("keys that no query sees", { dim = 64, heads = 2, causal = true, window = 33 }, 1, 60, 400)
 differentiate("one head of K and V", { dim = 64, heads = 3, kv_heads = 1, causal = true }, 1, 150, 140)
 
+-- Blocks of 64 queries where those of 80 would waste much.
+local function rows_of(options) return wg.attention_backward(options).plan.rows end
+assert(rows_of { problem = { 1024, 1024 } } == 80 and rows_of { causal = true } == 80)
+assert(rows_of { causal = true, problem = { 1024, 1024 } } == 64 and rows_of { causal = true, problem = { 8192, 8192 } } == 80)
+
+check.refuses("wg.attention_backward: problem[2] is nil, must be an integer from 1 to 1073741823", function() wg.attention_backward { problem = { 128 } } end)
 check.refuses("unknown option `head` of wg.attention_backward: did you mean `heads`? (legal: dtype, dim, heads...", function() wg.attention_backward { head = 2 } end)
 check.refuses("wg.attention_backward: unknown dim `80` (legal: 64, 96, 128, 192, 256)", function() wg.attention_backward { dim = 80 } end)
 check.refuses("wg.attention_backward: unknown dtype `e4m3` (legal: bf16, f16)", function() wg.attention_backward { dtype = "e4m3" } end)

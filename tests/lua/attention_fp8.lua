@@ -48,6 +48,8 @@ attend("f16 out, groups of heads", { dim = 128, heads = 4, kv_heads = 2, layout 
 attend("a window", { dim = 64, heads = 1, causal = true, window = 50, lse = true }, 1, 400, 400)
 attend("a window on both sides", { dim = 256, heads = 1, window = 140 }, 1, 300, 400)
 attend("bounded scores", { dim = 64, heads = 2, kv_heads = 1, softcap = 2.0, causal = true, lse = true, descale = "head" }, 2, 150, 150)
+attend("exact", { dim = 128, heads = 1, exact = true }, 1, 140, 450)
+attend("exact, causal", { dim = 64, heads = 2, causal = true, exact = true }, 1, 200, 200)
 attend("maxima that grow", { dim = 64, heads = 1, causal = true, scale = 1.0, lse = true }, 1, 400, 400)
 attend("scores beyond f32 exponents", { dim = 128, heads = 1, scale = 30.0, block = 32, lse = true }, 1, 130, 300)
 -- The chip cuts off what it adds to large accumulators: sums of P there would be wrong.
@@ -76,6 +78,29 @@ for _, key in ipairs { 3, 20, 21, 28, 29 } do
   end
 end
 
+-- Without codes O is off by less: the root of the mean square.
+local function off(exact)
+  local dim, keys, wrong, size = 64, 1024, 0.0, 0.0
+  local function random(seed) return wg.randn { shape = { 1, keys, 1, dim }, dtype = "e4m3", seed = seed } end
+  local q, k, v, o = wg.randn { shape = { 1, 64, 1, dim }, dtype = "e4m3", seed = 1 }, random(2), random(3), wg.zeros("bf16", { 1, 64, 1, dim })
+  wg.attention { dtype = "e4m3", dim = dim, exact = exact }:run(q, k, v, o, { backend = "sim" })
+  for i = 0, 63, 5 do
+    local weights, sum = {}, 0
+    for j = 1, keys do
+      weights[j] = math.exp(wg.dot(q, i * dim, 1, k, (j - 1) * dim, 1, dim) / 8)
+      sum = sum + weights[j]
+    end
+    local p = wg.tensor("f64", { keys }, weights)
+    for c = 0, dim - 1 do
+      local want = wg.dot(p, 0, 1, v, c, dim, keys) / sum
+      wrong, size = wrong + (o[{ 0, i, 0, c }] - want) ^ 2, size + want ^ 2
+    end
+  end
+  return math.sqrt(wrong / size)
+end
+local by_ex2, by_codes = off(true), off(false)
+assert(by_ex2 < 0.029 and by_ex2 < 0.92 * by_codes, ("%g by ex2, %g by codes"):format(by_ex2, by_codes))
+
 attend_packed("packed", { dim = 64, heads = 2, lse = true }, { { 200, 300 }, { 0, 40 }, { 1, 1 }, { 70, 0 }, { 193, 129 } })
 attend_packed("packed, factors", { dim = 128, heads = 2, kv_heads = 1, causal = true, lse = true, descale = "head", o = "f16" }, { { 140, 140 }, { 30, 300 }, { 129, 100 } })
 
@@ -87,6 +112,7 @@ check.refuses("wg.attention: unknown o `e4m3` (legal: bf16, f16)", made { o = "e
 check.refuses("wg.attention: unknown descale `row` (legal: tensor, head)", made { descale = "row" })
 check.refuses("wg.attention: block is 48, must be a multiple of 32 (a K step)", made { block = 48 })
 check.refuses("wg.attention: blocks of 256 keys take 446464 bytes of shared memory, and there are 231424", made { dim = 256, block = 256 })
+check.refuses("wg.attention: `exact` requires 8-bit elements: others make all probabilities so", function() wg.attention { exact = true } end)
 check.refuses("wg.attention: `descale` requires 8-bit elements: others have no scales", function() wg.attention { descale = "head" } end)
 
 local function zeros(dtype) return wg.zeros(dtype, { 2, 8, 2, 64 }) end

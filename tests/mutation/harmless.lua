@@ -247,6 +247,11 @@ local rows = {
   { case = "^backward", text = "k:wgmma_fence()", why = "Registers that dP or the next scores overwrite are read before "
     .. "the fence of another product, which stands between. The assembler wants one for each (C7519)." },
   { case = "^backward", name = "wgmma_commit_group", kind = "swapped", why = "No wait stands between, or one for a group that the wgmma joins." },
+  { case = "^backward", text = "p.drained", why = "It is for the assembler, which finds too few registers else (C7512)." },
+  { case = "^backward", name = "wgmma_commit_group", kind = "deleted commit", why = "That of dV, which joins the group behind it: dO's stage is given back behind both." },
+  { case = "^backward", kind = "swapped", name = "fence_proxy_async", what = "after bar_warp_sync", why = "The lanes execute the fence together, and the arrival is still to come." },
+  { case = "^backward", kind = "swapped", name = "mbarrier_arrive", what = "after wgmma_wait_group", why = "The thread that adds waits longer." },
+  { case = "^backward", name = "cp_async_bulk_commit_group", kind = "swapped", what = "after mbarrier_wait", why = "The wait is for the other consumer's share." },
   { case = "^backward", name = "wgmma_mma_async", kind = "swapped", what = "after wgmma_commit_group", why = "It joins the next group, "
     .. "which is waited for as well before its registers or operands are used." },
   { case = "^backward", name = "wgmma_wait_group", kind = "swapped", what = "after ld_shared_v2_f32", why = "The load is one of delta." },
@@ -258,7 +263,6 @@ local rows = {
   { case = "^backward, [c9w]", name = "bar_sync", text = "k:bar_sync(1, { threads = 128 * p.consumers }) -- before", why = "Where dQ is shared out by "
     .. "columns, a consumer reads the panels of K for dQ that it then writes dK to." },
   { case = "^backward, wide$", kind = "swapped", name = "stmatrix_x4", what = "after wgmma_wait_group", why = "P is stored; the wait is for dP." },
-  { case = "^backward, wide$", name = "wgmma_commit_group", kind = "deleted commit", why = "That of dV, which joins the group of dQ: dO's stage is given back behind both." },
   { case = "^backward", name = "bar_sync", kind = "swapped", what = "after cp_async_bulk_wait_group", why = "The wait is for the copy of dQ's share." },
   -- k:epilogue
   { case = "in the ring$", kind = "swapped", name = "mbarrier_wait", what = "after mbarrier_arrive_expect_tx", why = "The stage "

@@ -45,6 +45,7 @@ local backward = classes.new "attention_backward"
 --- @option block_mask function?  as of wg.attention; the blocks are other ones
 --- @option tensors table?  as of wg.attention: tensors that these functions read. They get no gradients
 --- @option packed boolean = false  sequences of any lengths one after another, as wg.attention had them
+--- @option problem table?  { queries, keys }: the lengths, for which tiles are chosen
 --- @option layout "bshd"|"bhsd" = "bshd"  the order of the dimensions: batch, sequence, head, dim, or head before
 ---   sequence
 --- @option name string = "attention_backward"  the name of the kernel; the others are NAME_before and NAME_after

@@ -1,8 +1,9 @@
 -- What the consumers of wg.attention_backward share: operands in shared memory, the mask, probabilities and gradients
--- of a block of scores, the sums of dQ, and the results. Scores are transposed: a row of accumulators is a key, a
+-- of a block of scores, and the results. Scores are transposed: a row of accumulators is a key, a
 -- column a query.
 
 local scheduler = require "wgrun.attention.backward.scheduler"
+local shares = require "wgrun.attention.backward.shares"
 local attention_mask = require "wgrun.attention.mask"
 local scores = require "wgrun.attention.scores"
 local tensors = require "wgrun.attention.tensors"
@@ -87,16 +88,6 @@ function module.elements(k, p, acc, factor, slopes, f32)
   end
 end
 
---- Returns add(dq, number), which adds the consumer's share of dQ of block `number` to its sums, in the order of its
---- registers: shared memory is what limits the products, so that nothing of this goes there.
-function module.adder(k, p, sums, mine)
-  local own = mine * p.share_bytes + ((k:special "tid.x" & 127) << 4)
-  return function(dq, number)
-    local to = k:mad_wide_u32(own, 1, k:mad_wide_u32(number, p.sums_bytes, sums))
-    for i = 0, #dq // 4 - 1 do k:red_relaxed_gpu_global_add_v4_f32(to, dq:slice(4 * i, 4), { offset = 2048 * i }) end
-  end
-end
-
 --- A consumer: what all roles have (attention/backward/kernel.lua), its number, and where its thread is in it.
 function module.consumer(g)
   local k, me = g.k, setmetatable({}, { __index = g })
@@ -121,7 +112,7 @@ function module.prepare(me, key)
     scored(query, me.head)
     mask(query)
   end
-  me.add = module.adder(k, p, sizes.sums, me.number)
+  me.add = shares.adder(me)
   me.query, me.gradient = me.rings.q:cursor(), me.rings.gradient:cursor()
   me.stage = k:mov(0, { type = "u32" })
   me.previous, me.any_previous = { stage = k:mov(0, { type = "u32" }) }, k:mov(0, { type = "u32" })
@@ -152,7 +143,7 @@ function module.each_block(me, ready, body)
     rings.q:advance(me.query)
     rings.gradient:advance(me.gradient)
   end)
-  k:wgmma_wait_group(0)
+  if not me.p.drained then k:wgmma_wait_group(0) end
 end
 
 --- The threads of all consumers meet: what they wrote to shared memory is there for products.

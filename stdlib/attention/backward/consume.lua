@@ -2,9 +2,9 @@
 -- from accumulators to the A operands of dV and dK in registers. A block of queries, or each part of it where its
 -- scores would take too many:
 --
---   tensor cores   S^T  dP^T          dV              | dQ  dK
---   CUDA cores          P^T = exp ...   dS^T = ...    |     dQ to global memory
---                                                     ^ the consumers meet: dQ needs dS of all keys, from shared memory
+--   tensor cores   S^T  dP^T                      dV | dQ  dK
+--   CUDA cores          P^T = exp ...  dS^T = ...    |     dQ on its way to global memory
+--                                                    ^ the consumers meet: dQ needs dS of all keys, from shared memory
 
 local backward_block = require "wgrun.attention.backward.block"
 local scheduler = require "wgrun.attention.backward.scheduler"
@@ -116,7 +116,8 @@ local function store_ds(me, part)
   end
 end
 
--- P^T, dS^T and dV of one part of a block, whose scores are in flight; then those of the next part are.
+-- P^T, dS^T and dV of one part of a block, whose scores are in flight; then those of the next part are. The product for
+-- dV follows the store of dS^T: before it, it was measured to cost 4 percent.
 local function work(me, part, first_query, stats)
   local k, p, product = me.k, me.p, me.product
   k:wgmma_fence()
@@ -127,19 +128,16 @@ local function work(me, part, first_query, stats)
   end
   me.finish_scores(part == 0 and first_query or first_query + part * p.part)
   me.exponentials(part == 0 and stats or stats + 4 * p.part * part)
-  k:wgmma_fence()
-  product.dv(me.gradient.stage, part)
-  k:wgmma_wait_group(1)
+  k:wgmma_wait_group(0)
   me.gradients(part == 0 and stats or stats + 4 * p.part * part)
   if part < p.parts - 1 then
     k:wgmma_fence()
     product.scores(me.query.stage, part + 1)
   end
   store_ds(me, part)
-  if part < p.parts - 1 then
-    k:wgmma_fence()
-    product.dk(me.query.stage, part)
-  end
+  k:wgmma_fence()
+  product.dv(me.gradient.stage, part)
+  if part < p.parts - 1 then product.dk(me.query.stage, part) end
 end
 
 -- dQ of the block, as soon as dS of all consumers has arrived. dS has two stages: a consumer that writes to one of them
@@ -152,6 +150,7 @@ local function add_dq(me, number)
   k:wgmma_wait_group(1)
   me.rings.gradient:release(me.gradient, { lane = me.lane })
   me.add(me.acc.dq, number)
+  if p.drained then k:wgmma_wait_group(0) end
   k:xor(me.stage, me.stage, 1)
 end
 

@@ -13,6 +13,7 @@
 local wg = require "wgrun"
 local backward_consume = require "wgrun.attention.backward.consume"
 local scheduler = require "wgrun.attention.backward.scheduler"
+local shares = require "wgrun.attention.backward.shares"
 local wide = require "wgrun.attention.backward.wide"
 local tensors = require "wgrun.attention.tensors"
 local parameters = require "wgrun.builder.parameters"
@@ -48,15 +49,18 @@ end
 -- either extent.
 local function stages_of(k, p)
   local function shared(name, bytes) return k:shared { bytes = bytes, align = p.panel.align, name = name } end
+  local share, ring
+  if p.staged then share, ring = shares.stages_of(k, p) end
   return {
     k = shared("K", p.k.bytes), v = shared("V", p.k.bytes), q = shared("Q", p.stages.q * p.q.bytes),
     gradient = shared("dO", p.stages.gradient * p.q.bytes), ds = shared("dS", 2 * p.ds.bytes),
     p = p.wide and shared("P", 2 * p.ds.bytes),
-    stats = shared("stats", p.stages.gradient * p.stats_bytes),
+    stats = shared("stats", p.stages.gradient * p.stats_bytes), share = share,
   }, {
     keys = k:pipeline { stages = 1, name = "keys" },
     q = k:pipeline { stages = p.stages.q, arrivals = 4 * p.consumers, name = "query" },
     gradient = k:pipeline { stages = p.stages.gradient, arrivals = 4 * p.consumers, name = "gradient" },
+    share = ring,
   }
 end
 
@@ -74,7 +78,9 @@ function module.make(p, list)
       for _, name in ipairs { "K", "V", "Q", "dO", "dK", "dV" } do
         if maps[name].pointee == nil then k:prefetch_tensormap(maps[name]) end
       end
-      for _, name in ipairs { "keys", "q", "gradient" } do g.rings[name]:init() end
+      for _, name in ipairs(p.staged and { "keys", "q", "gradient", "share" } or { "keys", "q", "gradient" }) do
+        g.rings[name]:init()
+      end
     end)
     k:bar_sync(0)
     g.at = scheduler.tile(g)
@@ -85,6 +91,7 @@ function module.make(p, list)
     k:if_((thread >> 7):eq(0), function()
       k:setmaxnreg_dec(p.registers[1])
       k:if_(thread:eq(0), function() within(function() produce(g) end) end)
+      if p.staged then k:if_(thread:eq(32), function() within(function() shares.add_all(g) end) end) end
     end, function()
       k:setmaxnreg_inc(p.registers[2])
       within(function() (p.wide and wide or backward_consume).emit(g) end)

@@ -17,15 +17,22 @@ local options = arguments.options
 -- room for that: all keys are each consumer's, and half of the columns; of the scores, which both need, each computes
 -- those of half of the queries.
 --
+-- Blocks of 80 queries at 128 read fewer bytes of K and V for a product. They leave no registers for products that run
+-- on into the next block (`drained`). Where tiles are short, more is wasted at the diagonal and at the end than is
+-- gained.
+--
 -- dQ of a block is divided among the consumers by its `rows` or its `columns`, so that each has a product with 64 rows,
--- as wgmma wants it; or by columns and `transposed`.
+-- as wgmma wants it; or by columns and `transposed`. `staged`: attention/backward/shares.lua.
 local shapes = {
-  [64] = { keys = 128, rows = 128, parts = 2, dq = "rows", in_registers = true },
+  [64] = { keys = 128, rows = 128, parts = 2, dq = "rows", in_registers = true, staged = true },
   [96] = { keys = 128, rows = 64, parts = 1, dq = "columns" },
-  [128] = { keys = 128, rows = 64, parts = 1, dq = "transposed" },
+  [128] = { keys = 128, rows = 80, parts = 1, dq = "transposed", staged = true, drained = true },
   [192] = { keys = 64, rows = 64, parts = 2, dq = "columns", wide = true },
   [256] = { keys = 64, rows = 64, parts = 2, dq = "columns", wide = true },
 }
+
+-- At 128, without 80 queries.
+local narrow_blocks = { rows = 64, drained = false }
 
 --- The plan for the options of wg.attention_backward.
 function module.make(opts)
@@ -33,7 +40,12 @@ function module.make(opts)
   local p = attention_options.plan("wg.attention_backward", opts)
   p.group = p.heads // p.kv_heads -- heads that share K and V
   arguments.extended(p, shapes[p.dim])
-  if scores.slopes_vary(p) then -- and take registers
+  for i = 1, opts.problem and 2 or 0 do
+    arguments.whole(("wg.attention_backward: problem[%d]"):format(i), opts.problem[i], 1, 0x3FFFFFFF)
+  end
+  local vary, short = scores.slopes_vary(p), p.causal and opts.problem and opts.problem[1] <= 2048
+  if p.dim == 128 and (vary or short) then arguments.extended(p, narrow_blocks) end
+  if vary then -- and take registers
     p.in_registers, p.parts = false, p.dim == 128 and 2 or p.parts
   end
   p.part = p.rows // p.parts

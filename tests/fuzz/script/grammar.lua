@@ -46,11 +46,11 @@ local functions = {
   { "wg.attention", {
     dtype = "dtype?", o = "dtype?", descale = "descale?", dim = "extent?", heads = "small?", kv_heads = "small?", causal = "boolean?",
     window = "small?", softcap = "small?", problem = "integers?", layout = "sequence?", packed = "boolean?", lse = "boolean?",
-    block = "extent?", name = "name?",
+    exact = "boolean?", block = "extent?", name = "name?",
   } },
   { "wg.attention_backward", {
     dtype = "dtype?", dim = "extent?", heads = "small?", kv_heads = "small?", causal = "boolean?", window = "small?", packed = "boolean?",
-    layout = "sequence?", name = "name?",
+    problem = "integers?", layout = "sequence?", name = "name?",
   } },
   { "wg.attention_decode", {
     dtype = "dtype?", dim = "extent?", heads = "small?", kv_heads = "small?", queries = "small?", causal = "boolean?", page = "extent?",
