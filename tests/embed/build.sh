@@ -138,8 +138,9 @@ worker() {
 
 folder() {
     source=$1 work=$3
-    export OWN_BUILD="$2" OWN_CXX="$CXX" HOST_BUILD="$work/wgrun" TAKEN="$work.taken" CXX="$here/compile.sh"
+    export OWN_BUILD="$2" OWN_CXX="$CXX" HOST_BUILD="$work/wgrun" TAKEN="$work/taken" CXX="$here/compile.sh"
     rm -rf "$work"
+    mkdir -p "$work"
     : > "$TAKEN"
     # Not to be found: what wgrun needs only for its tool and its tests.
     cmake -S "$here" -B "$work" -G Ninja -DWGRUN_SOURCE="$source" -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON \
