@@ -34,6 +34,7 @@ void Report::reset(Dim3 cluster, std::uint32_t device) {
     reductions_.clear();
     seen_.clear();
     described_.clear();
+    last_described_.reset();
     findings_.clear();
     reported_.clear();
     further_.clear();

@@ -268,7 +268,9 @@ class Report final : public HazardSink {
     bool copy_refused_ = false;  ///< a copy that was reported has not taken place
     bool write_refused_ = false;
     std::set<Key> seen_;
-    std::set<std::tuple<Hazard, std::uint32_t, std::uint32_t, bool, bool>> described_;
+    using Described = std::tuple<Hazard, std::uint32_t, std::uint32_t, bool, bool>;
+    std::set<Described> described_;
+    std::optional<Described> last_described_;  ///< the bytes of a tile are often described alike
     std::vector<Diagnostic> findings_;
     std::vector<Key> reported_;                        ///< of each finding
     std::vector<Fact> facts_;                          ///< of the next one

@@ -47,8 +47,10 @@ Phrase Report::ordered_by(const RelaxedHandovers::Steps& relaxed, bool same_cta)
 
 bool Report::is_described(Hazard hazard, Epoch other) {
     const bool by_thread_copy = other.generic() && other.actor() == copies_in_flight_;
-    const bool news =
-        described_.insert({hazard, pc_, other ? other.pc() : no_pc, by_copy(other), by_thread_copy}).second;
+    const Described what{hazard, pc_, other ? other.pc() : no_pc, by_copy(other), by_thread_copy};
+    if (what == last_described_) return true;
+    last_described_ = what;
+    const bool news = described_.insert(what).second;
     return settled_ || !news;
 }
 
