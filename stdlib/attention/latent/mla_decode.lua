@@ -28,6 +28,9 @@ local decode = classes.new "mla_decode"
 --- timing.
 --- @param options table
 --- @option dtype "bf16"|"f16" = "bf16"  the type of Q, the cache and O
+--- @option cache_type "fp8_ds_mla"?  the cache has rows of 656 bytes as those of FlashMLA, vLLM and SGLang: 512 e4m3
+---   latent elements, four f32 scales by which 128 of them each are multiplied, and 64 bf16 elements of the rotary
+---   embedding. Elements become `dtype` on their way to shared memory. By default it has the type of Q
 --- @option heads integer[1,65535] = 128  the heads of Q and O
 --- @option queries integer[1,64] = 1  the queries of each sequence
 --- @option causal boolean = true  the last query sees all keys of its sequence, the one before it all but the last, and
@@ -90,8 +93,8 @@ function decode:launch(Q, cache, O, values)
   end
   local batches = arguments.shape_of(shaped(what, "Q", Q, p.dtype, { 0, p.queries, p.heads, p.dim }))[1]
   shaped(what, "O", O, p.dtype, { batches, p.queries, p.heads, p.value_dim })
-  local of_cache = { p.page and 0 or batches, p.page or 0, p.dim }
-  local shape = arguments.shape_of(shaped(what, "the cache", cache, p.dtype, of_cache))
+  local of_cache = { p.page and 0 or batches, p.page or 0, p.cache_row }
+  local shape = arguments.shape_of(shaped(what, "the cache", cache, p.cache_dtype, of_cache))
   local keys, width = shape[2], nil
   if p.lse then shaped(what, "lse", values.lse, "f32", { batches, p.heads, p.queries }) end
   if p.page then

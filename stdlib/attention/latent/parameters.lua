@@ -11,7 +11,8 @@ function module.make(p)
     and { dtype = p.dtype, box = { 64, p.box_rows, 1 }, swizzle = "128B", constant = true } or nil
   local each_cta = "%d elements for each CTA of the grid, times rounds"
   return parameters.rows {
-    { "Q", const }, { "cache", not boxes and const or nil, map = boxes }, { "O", p.dtype .. "*" },
+    { "Q", const }, { "cache", not boxes and ("const %s*"):format(p.cache_dtype) or nil, map = boxes },
+    { "O", p.dtype .. "*" },
     p.lse and { "lse", "f32*" }, { "lengths", "const s32*" },
     p.page
       and { "pages", "const s32*", ("%d keys each, for each sequence table_width numbers of pages"):format(p.page) }

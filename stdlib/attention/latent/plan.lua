@@ -3,6 +3,8 @@
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local decode_plan = require "wgrun.attention.decode.plan"
+local convert = require "wgrun.attention.latent.convert"
+local native = require "wgrun.native"
 
 local module = {}
 
@@ -32,15 +34,21 @@ function module.make(opts)
   local p = { what = name, dim = values + rotary, value_dim = values, block = 64, stages = 2, threads = 384 }
   for _, key in ipairs { "dtype", "heads", "queries", "causal", "page", "lse", "name" } do p[key] = opts[key] end
   p.rows = p.heads * p.queries
+  p.format = convert.formats[opts.cache_type]
+  if p.format and opts.copies then
+    native.fail(("%s: copies = `%s` is for caches of the type of Q"):format(name, opts.copies))
+  end
   decode_plan.choose_boxes(p, opts.copies)
+  if p.format then p.copies = "converted" end
+  p.cache_dtype, p.cache_row = p.format and p.format.dtype or p.dtype, p.format and p.format.bytes or p.dim
   -- CTAs with the same keys share copies of them by multicast.
   p.cluster = p.rows > 64 and p.copies == "boxes" and 2 or 1
   p.kv_heads = (p.rows + 64 * p.cluster - 1) // (64 * p.cluster) -- for the scheduler: groups of rows
   -- With 64 rows or fewer a block takes longer to come from memory than to multiply.
-  p.memory_bound = p.rows <= 64
+  p.memory_bound = p.rows <= 64 and not p.format
   p.split_cost = 5 -- blocks of keys: what a sequence in two parts costs
   p.pieces = pieces_of(p.cluster, p.copies)
-  p.registers = { 40, 232 }
+  p.registers = p.format and { 72, 216 } or { 40, 232 }
   local function tile(rows, columns)
     return wg.tile { dtype = p.dtype, mn = rows, k = columns, major = "K", swizzle = "128B" }
   end
