@@ -46,6 +46,18 @@ function quantized.fp8_ds_mla(firsts, rows)
   end
 end
 
+local descale = 0.0071 -- of a cache of e4m3: what a launch gives
+
+function quantized.e4m3(firsts, rows)
+  local numbers = {}
+  math.randomseed(7)
+  for i = 1, firsts * rows * 576 do
+    numbers[i] = number_of((math.random() < 0.5 and 0 or 128) | math.floor(127 * math.random()))
+  end
+  local given = wg.tensor("e4m3", { firsts, rows, 576 }, numbers)
+  return wg.tensor("bf16", { firsts, rows, 576 }, numbers), given, function(first, row, c) given[{ first, row, c }] = 0 / 0 end
+end
+
 -- step: of the heads, those that are compared; the last one is. seeds: so many schedules of the simulator give the same bits.
 return function(name, o, lengths, ctas, seeds)
   local options, longest, queries, dtype = { lse = true }, 1, o.queries or 1, o.dtype or "bf16"
@@ -82,6 +94,8 @@ return function(name, o, lengths, ctas, seeds)
     lengths = wg.tensor("s32", { #lengths }, lengths), lse = wg.zeros("f32", { #lengths, o.heads, queries }), scale = scale,
     pages = o.page and wg.tensor("s32", { #lengths, width }, list) or nil, grid = ctas, backend = "sim",
   }
+  local factor = o.cache_type == "e4m3" and descale or 1
+  if factor ~= 1 then values.descale = wg.tensor("f32", { 1 }, { factor }) end
   local first
   for seed = 1, seeds or 2 do -- the second launch finds the counters as the first one left them
     local O = wg.randn { shape = { #lengths, queries, o.heads, 512 }, dtype = dtype, seed = 4 }
@@ -100,7 +114,7 @@ return function(name, o, lengths, ctas, seeds)
         local weights, top, total = {}, -math.huge, 0
         for s = 0, seen - 1 do
           local at, row = find(b, s)
-          weights[s] = scale * wg.dot(Q, ((b * queries + i) * o.heads + head) * 576, 1, cache, (at * rows + row) * 576, 1, 576)
+          weights[s] = factor * scale * wg.dot(Q, ((b * queries + i) * o.heads + head) * 576, 1, cache, (at * rows + row) * 576, 1, 576)
           top = math.max(top, weights[s])
         end
         for s = 0, seen - 1 do
@@ -112,7 +126,7 @@ return function(name, o, lengths, ctas, seeds)
           local sum = 0
           for s = 0, seen - 1 do
             local at, row = find(b, s)
-            sum = sum + weights[s] * cache[{ at, row, c }]
+            sum = sum + weights[s] * factor * cache[{ at, row, c }]
           end
           compare(place, first[{ b, i, head, c }], total > 0 and sum / total or 0, 2 ^ -7)
         end

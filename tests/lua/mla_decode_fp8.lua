@@ -11,3 +11,20 @@ attend("one sequence in many parts", { heads = 8, step = 3, page = 128, cache_ty
 attend("pages of one key", { heads = 2, page = 1, cache_type = tiles }, { 100, 0, 3 }, 3)
 attend("pages of 24", { heads = 2, page = 24, cache_type = tiles }, { 100, 3 }, 3)
 attend("pages of 16, four schedules", { heads = 8, page = 16, step = 3, cache_type = tiles }, { 300, 128, 0, 17 }, 5, 4)
+attend("one type for all", { heads = 8, page = 64, step = 3, cache_type = "e4m3" }, { 300, 128, 0, 17 }, 5)
+attend("f16, no pages, many parts", { heads = 70, step = 23, cache_type = "e4m3", dtype = "f16" }, { 270, 80 }, 6)
+attend("pages of one key and queries that see all", { heads = 4, queries = 3, causal = false, page = 1, cache_type = "e4m3" }, { 70, 3 }, 2)
+
+check.refuses("wg.mla_decode: copies = `rows` is for caches of the type of Q", function() wg.mla_decode { copies = "rows", page = 16, cache_type = tiles } end)
+check.refuses("wg.mla_decode: rows of fp8_ds_mla have columns of bf16: dtype must be that, not f16", function() wg.mla_decode { dtype = "f16", cache_type = tiles } end)
+check.refuses("wg.mla_decode: unknown cache_type `e5m2` (legal: e4m3, fp8_ds_mla)", function() wg.mla_decode { cache_type = "e5m2" } end)
+local made = { [tiles] = wg.mla_decode { heads = 2, cache_type = tiles }, e4m3 = wg.mla_decode { heads = 2, cache_type = "e4m3" } }
+local function refuses(message, cache_type, cache, more)
+  local values = { scale = 1, backend = "sim" }
+  for key, value in pairs(more or {}) do values[key] = value end
+  check.refuses(message, function() made[cache_type]:run(wg.zeros("bf16", { 1, 1, 2, 576 }), cache, wg.zeros("bf16", { 1, 1, 2, 512 }), values) end)
+end
+refuses("mla_decode: the cache must be u8, 1 x any x 656, not 1 x 8 x 576", tiles, wg.zeros("e4m3", { 1, 8, 576 }))
+refuses("mla_decode: the cache must be e4m3, 1 x any x 576, not 1 x 8 x 656", "e4m3", wg.zeros("u8", { 1, 8, 656 }))
+refuses('mla_decode: `descale` is given, but wg.mla_decode was made without `cache_type = "e4m3"`', tiles, wg.zeros("u8", { 1, 8, 656 }), { descale = wg.zeros("f32", { 1 }) })
+refuses("mla_decode: descale must be f32, 1, not 2", "e4m3", wg.zeros("e4m3", { 1, 8, 576 }), { descale = wg.zeros("f32", { 2 }) })

@@ -46,9 +46,11 @@ function module.store_pairs(me, at, first, count, values)
   end
 end
 
---- 1 / sum, and 0 for a row that has seen no key.
-function module.inverse_of(k, sum)
-  local inverse = k:rcp_approx_ftz(sum)
+--- What makes a row of O of its sums: 1 / sum, times what the cache is multiplied by, and 0 for a row that has seen no
+--- key.
+function module.inverse_of(me, sum)
+  local k, inverse = me.k, me.k:rcp_approx_ftz(sum)
+  if me.descale then inverse = inverse * me.descale end
   k:mov(inverse, 0.0, { guard = sum:eq(0.0) })
   return inverse
 end
@@ -169,7 +171,7 @@ function module.unit(me, at, count, work)
       k:st_release_gpu_global_u32(
         k:element(me.g.sizes.counters, module.tile_of(me, at)), module.done, { guard = k:special "tid.x":eq(128) })
     end)
-    local inverse = { [0] = module.inverse_of(k, sums[0]), module.inverse_of(k, sums[1]) }
+    local inverse = { [0] = module.inverse_of(me, sums[0]), module.inverse_of(me, sums[1]) }
     module.store_pairs(me, at, me.number * (p.value_dim // 2), p.value_dim // 16, function(half, i)
       local r = 4 * i + 2 * half
       return me.acc[r] * inverse[half], me.acc[r + 1] * inverse[half]

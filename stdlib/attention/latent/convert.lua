@@ -2,9 +2,10 @@
 -- (PTX ISA 9.7.15.5.1), and a row of the cache has its columns so. Thus the threads of a warpgroup load rows, make
 -- 16-bit floats of them, and store these where boxes of 16-bit caches come to: nine panels of 64 columns.
 --
--- A thread has two rows of each block, and of each panel of 64 columns 16. Eight neighbouring threads, whose stores
--- shared memory takes together, have an even and an odd row: the swizzle moves their 16-byte units to all banks.
--- While a piece of a block is converted, the next one is on its way to registers, and the next block to the L2 cache.
+-- A thread has two rows of each block, eight apart, and of each panel of 64 columns 16. Eight neighbouring threads,
+-- whose stores shared memory takes together, have an even and an odd row: the swizzle moves their 16-byte units to all
+-- banks. While a piece of a block is converted, the next one is on its way to registers, and the next block to the L2
+-- cache.
 
 local decode_copies = require "wgrun.attention.decode.copies"
 local elements = require "wgrun.tile.elements"
@@ -12,22 +13,29 @@ local elements = require "wgrun.tile.elements"
 local module = {}
 
 --- Rows of the cache by the option `cache_type`: their bytes, and where the scales (f32, one for each 128 columns of V)
---- and the columns of the rotary embedding lie. `wide`: these are 16-bit floats.
+--- and the columns of the rotary embedding lie. wide: the type of these, if it is another one. descale: a launch gives
+--- one factor of all elements, which scores and O are multiplied by.
 module.formats = {
-  fp8_ds_mla = { dtype = "u8", bytes = 656, scales = 512, rotary = 528, wide = true },
+  e4m3 = { dtype = "e4m3", bytes = 576, rotary = 512, descale = true },
+  fp8_ds_mla = { dtype = "u8", bytes = 656, scales = 512, rotary = 528, wide = "bf16" },
 }
 
 local scaled_columns = 128
 
--- What the thread has of a block: rows[i] and its place in memory, loads and stores of pieces.
+-- Whether each 16 keys of a block lie side by side: then a thread's second row is eight rows behind its first one.
+-- Registers are scarce: with a place for each row the page numbers were spilled.
+local function side_by_side(p) return p.page and p.box_rows >= 16 end
+
+-- What the thread has of a block: from[i], its first unit of row i, and offsets[i], bytes behind that.
 local function thread_of(g, thread)
   local k, p = g.k, g.p
   local me = { unit = thread & 3, row = ((thread >> 5) << 4) + (thread >> 2 & 7), from = {}, scales = {} }
   me.to = k:address(g.buffers.cache) + ((me.row << 7) + (((me.unit << 1) ~ (me.row & 7)) << 4))
   for i = 0, 1 do
-    me.from[i] = k:reg "u64"
+    me.from[i] = i == 1 and side_by_side(p) and me.from[0] or k:reg "u64"
     me.scales[i] = p.format.scales and k:regs("f32", 4)
   end
+  me.offsets = { [0] = 0, side_by_side(p) and 8 * p.format.bytes or 0 }
   return me
 end
 
@@ -44,7 +52,7 @@ local function load_piece(g, me, piece, again)
       local from = wide and k:mad_wide_u32(me.unit, 16, me.from[i]) or me.from[i]
       for half = 0, wide and 1 or 0 do
         units[half] = units[half] or k:regs("b32", 4)
-        k:ld_global_v4_b32(units[half], from, { offset = offset + 16 * half })
+        k:ld_global_v4_b32(units[half], from, { offset = me.offsets[i] + offset + 16 * half })
       end
     end
   end
@@ -85,10 +93,19 @@ local function store_piece(g, me, piece, loaded, stage)
   end
 end
 
--- Where the thread's rows of the block lie that begins with `key`: look(at, key) and take(at) as the decoder's.
+-- Where the thread's rows of the block lie that begins with `key`, or the first one alone if they lie side by side:
+-- look(at, key) and take(at) as the decoder's.
 local function lookup(g, me)
   local k, p = g.k, g.p
   local function row_of(i) return i == 1 and me.row or me.row + 8 end
+  if side_by_side(p) then
+    local in_box = me.row & (p.box_rows - 1)
+    local look, take = decode_copies.lookup(k, p, g.sizes, 1, function() return me.row - in_box end, p.box_rows)
+    return look, function()
+      local place = take()[1]
+      return { { page = place.page, row = place.row + in_box } }
+    end
+  end
   if p.page then return decode_copies.lookup(k, p, g.sizes, 2, row_of, 1) end
   local following = k:mov(0, { type = "u32" })
   local function take(at)
@@ -109,11 +126,13 @@ end
 -- The thread goes on to the rows at `places`.
 local function enter(g, me, at, places)
   local k, format = g.k, g.p.format
-  for i = 0, 1 do
-    local row = row_at(g, at, places[i + 1])
-    if format.scales then k:ld_global_v4_f32(me.scales[i], row, { offset = format.scales }) end
-    k:mov(me.from[i], k:mad_wide_u32(me.unit, 16, row))
+  for i, place in ipairs(places) do
+    k:mov(me.from[i - 1], row_at(g, at, place))
   end
+  for i = 0, 1 do
+    if format.scales then k:ld_global_v4_f32(me.scales[i], me.from[i], { offset = me.offsets[i] + format.scales }) end
+  end
+  for i = 1, #places do k:mov(me.from[i - 1], k:mad_wide_u32(me.unit, 16, me.from[i - 1])) end
 end
 
 -- Brings the block at `places` to the L2 cache: at once where its rows lie side by side, else each row by a thread.
@@ -126,8 +145,10 @@ local function prefetch(g, me, at, key, places)
     k:cp_async_bulk_prefetch(row_at(g, at, places[1]), size, { guard = there & k:special "tid.x":eq(0) })
   else
     for _, place in ipairs(places) do
-      local size = k:mov(p.format.bytes, { type = "u32" })
-      k:cp_async_bulk_prefetch(row_at(g, at, place), size, { guard = there & me.unit:eq(0) })
+      for _, offset in ipairs(#places == 2 and { 0 } or { 0, me.offsets[1] }) do
+        local size = k:mov(p.format.bytes, { type = "u32" })
+        k:cp_async_bulk_prefetch(row_at(g, at, place), size, { guard = there & me.unit:eq(0), offset = offset })
+      end
     end
   end
 end

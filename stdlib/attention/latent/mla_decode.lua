@@ -28,9 +28,10 @@ local decode = classes.new "mla_decode"
 --- timing.
 --- @param options table
 --- @option dtype "bf16"|"f16" = "bf16"  the type of Q, the cache and O
---- @option cache_type "fp8_ds_mla"?  the cache has rows of 656 bytes as those of FlashMLA, vLLM and SGLang: 512 e4m3
----   latent elements, four f32 scales by which 128 of them each are multiplied, and 64 bf16 elements of the rotary
----   embedding. Elements become `dtype` on their way to shared memory. By default it has the type of Q
+--- @option cache_type "e4m3"|"fp8_ds_mla"?  the type of the cache; by default that of Q. "fp8_ds_mla": a row has 656
+---   bytes (u8), as those of FlashMLA, vLLM and SGLang: the latent elements in e4m3, four f32 scales by which 128 of them
+---   each are multiplied, and the rotary ones in bf16. "e4m3": all 576 elements, times one factor that launches give.
+---   Elements become `dtype` on their way to shared memory
 --- @option heads integer[1,65535] = 128  the heads of Q and O
 --- @option queries integer[1,64] = 1  the queries of each sequence
 --- @option causal boolean = true  the last query sees all keys of its sequence, the one before it all but the last, and
@@ -80,14 +81,16 @@ end
 --- @option pages tensor?  s32, batch x most pages of a sequence: where its pages are in the cache; entries behind a
 ---   sequence's last page are not used
 --- @option lse tensor?  f32, batch x heads x queries: receives the natural logarithms
+--- @option descale tensor?  f32, one value, of a cache of e4m3: what its elements are multiplied by; 1 by default
 --- @option grid integer?  the CTAs; by default one on each SM that finds work
 --- @return table  { grid =, args = }
 --- @raise when the extents do not fit each other, or a value is missing.
 function decode:launch(Q, cache, O, values)
   local p, what = self.plan, "mla_decode"
   arguments.options("mla_decode:launch", values)
-  for value, option in pairs { lse = "lse", pages = "page" } do
-    if values[value] ~= nil and not p[option] then
+  local made_with = { lse = p.lse, pages = p.page, descale = p.descale }
+  for value, option in pairs { lse = "lse", pages = "page", descale = 'cache_type = "e4m3"' } do
+    if values[value] ~= nil and not made_with[value] then
       fail(("%s: `%s` is given, but wg.%s was made without `%s`"):format(what, value, what, option))
     end
   end
@@ -102,6 +105,11 @@ function decode:launch(Q, cache, O, values)
     width = arguments.shape_of(shaped(what, "pages", values.pages, "s32", { batches, 0 }))[2]
     keys = width * p.page
   end
+  local descale = values.descale
+  if p.descale then
+    self.full.one = self.full.one or wg.full("f32", { 1 }, 1.0)
+    descale = shaped(what, "descale", descale or self.full.one, "f32", { 1 })
+  end
   local lengths = values.lengths or decode_launch.full_lengths(self, batches, keys)
   shaped(what, "lengths", lengths, "s32", { batches })
   if batches * p.rows * p.dim > 0xFFFFFFFF then fail "mla_decode: Q has 2^32 elements or more" end
@@ -113,6 +121,7 @@ function decode:launch(Q, cache, O, values)
   local w = decode_launch.workspace(self, ctas * rounds, batches * p.kv_heads * p.cluster, 64, p.value_dim)
   local args = builder_parameters.arguments(self.parameters, {
     Q = Q, cache = cache, O = O, lse = values.lse, lengths = lengths, pages = values.pages, table_width = width,
+    descale = descale,
     keys = keys, batches = batches, together = p.kv_heads, rounds = rounds,
     scale_log2 = arguments.positive("mla_decode: scale", values.scale) / math.log(2),
     partials = w.partials, part_sums = w.part_sums, counters = w.counters,

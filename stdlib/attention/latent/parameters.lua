@@ -21,6 +21,7 @@ function module.make(p)
     { "keys", "u32", "the most keys that a sequence can have" }, { "batches", "u32" },
     { "together", "u32", ("%d: groups of rows with the same keys"):format(p.kv_heads) },
     { "rounds", "u32", "the most stretches that a CTA has" },
+    p.descale and { "descale", "const f32*", "one factor of all elements of the cache" } or false,
     { "scale_log2", "f32", "the factor of the scores times log2(e)" },
     { "partials", "f32*", each_cta:format(2 * 64 * p.value_dim) }, { "part_sums", "f32*", each_cta:format(4 * 64) },
     {

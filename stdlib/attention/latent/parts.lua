@@ -48,7 +48,7 @@ local function add_parts(me, at, parts, slot_of, first, at_once, parts_at_once)
     end
     for half = 0, 1 do totals[half].add(loaded[half]) end
   end)
-  local inverse = { [0] = completion.inverse_of(k, totals[0].sum), completion.inverse_of(k, totals[1].sum) }
+  local inverse = { [0] = completion.inverse_of(me, totals[0].sum), completion.inverse_of(me, totals[1].sum) }
   completion.store_pairs(me, at, first << 3, at_once, function(half, j)
     local v = totals[half].values
     return v[2 * j] * inverse[half], v[2 * j + 1] * inverse[half]

@@ -38,8 +38,13 @@ function module.make(opts)
   if p.format and opts.copies then
     native.fail(("%s: copies = `%s` is for caches of the type of Q"):format(name, opts.copies))
   end
+  if p.format and p.format.wide and p.format.wide ~= p.dtype then
+    native.fail(("%s: rows of %s have columns of %s: dtype must be that, not %s"):format(
+      name, opts.cache_type, p.format.wide, p.dtype))
+  end
   decode_plan.choose_boxes(p, opts.copies)
   if p.format then p.copies = "converted" end
+  p.descale = p.format and p.format.descale or false
   p.cache_dtype, p.cache_row = p.format and p.format.dtype or p.dtype, p.format and p.format.bytes or p.dim
   -- CTAs with the same keys share copies of them by multicast.
   p.cluster = p.rows > 64 and p.copies == "boxes" and 2 or 1
