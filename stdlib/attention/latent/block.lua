@@ -27,7 +27,8 @@ function module.add_products(me)
     local b = keys(cursor.stage)
     for _, piece in ipairs(g.pieces) do
       piece.ring:wait(cursor)
-      if p.copies == "rows" then k:fence_proxy_async { space = "shared::cta" } end -- threads have copied it
+      -- Threads have stored it. Their own fences would wait for the loads of what they store next.
+      if p.copies ~= "boxes" then k:fence_proxy_async { space = "shared::cta" } end
       k:wgmma_fence()
       for step = 4 * piece.first, 4 * (piece.first + piece.panels) - 1 do
         k:wgmma_mma_async(me.scores, q(step), b(step), form(p.block, step == 0 and 0 or 1, 0))

@@ -179,7 +179,6 @@ function module.emit(g, work, thread, copy_queries)
         ahead = load_piece(g, me, ahead, i == #pieces and first or nil)
         piece.ring:acquire(cursor)
         store_piece(g, me, piece, loaded, cursor.stage)
-        k:fence_proxy_async { space = "shared::cta" }
         k:bar_warp_sync(0xFFFFFFFF)
         k:mbarrier_arrive(piece.ring:full_barrier(cursor), { guard = lane:eq(0) })
         loaded = ahead
