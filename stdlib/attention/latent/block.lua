@@ -40,9 +40,14 @@ function module.add_products(me)
 
   function me.weigh(cursor)
     local a, b, half = probabilities(cursor.stage), values(cursor.stage), p.value_dim // 2
+    -- Of kernels with 512 threads ptxas takes no instruction with more registers than 128.
+    local columns = p.threads <= 384 and half or half // 2
     k:wgmma_fence()
-    for step = 0, p.block // 16 - 1 do
-      k:wgmma_mma_async(me.acc, a(step), b(step, me.number * half), form(half, 1, 1))
+    for first = 0, half - 1, columns do
+      local acc = columns == half and me.acc or me.acc:slice(first // 2, columns // 2)
+      for step = 0, p.block // 16 - 1 do
+        k:wgmma_mma_async(acc, a(step), b(step, me.number * half + first), form(columns, 1, 1))
+      end
     end
     k:wgmma_commit_group()
   end

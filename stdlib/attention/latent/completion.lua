@@ -12,6 +12,9 @@ local module = {}
 function module.fours_of(p) return p.value_dim // 16 end
 module.four = 4 * 128
 
+-- The first thread of the consumers.
+local function leads(me) return me.k:special "tid.x":eq(128 * me.p.copiers) end
+
 --- The number that the CTA has among those of all clusters, of one that its cluster has.
 function module.of_cta(g, number)
   return g.p.cluster > 1 and number * g.p.cluster + g.k:special "cluster_ctarank" or number
@@ -75,7 +78,7 @@ end
 local function look(me, at, first_of_two)
   local k = me.k
   local function shown() return k:address(me.g.buffers.seen, me.query.phase << 2) end
-  k:if_(k:special "tid.x":eq(128), function()
+  k:if_(leads(me), function()
     local seen = k:mov(0, { type = "u32" })
     k:if_(first_of_two, function()
       k:ld_acquire_gpu_global_u32(seen, k:element(me.g.sizes.counters, module.tile_of(me, at)))
@@ -150,7 +153,7 @@ local function keep(me, at, slot, tops, sums)
   end
   me.meet()
   k:red_global_add_u32(
-    k:element(sizes.counters, module.tile_of(me, at)), 1, { sem = "release.gpu", guard = k:special "tid.x":eq(128) })
+    k:element(sizes.counters, module.tile_of(me, at)), 1, { sem = "release.gpu", guard = leads(me) })
 end
 
 --- The counter of a tile whose second part has been added to the first one's registers.
@@ -169,7 +172,7 @@ function module.unit(me, at, count, work)
     k:if_(other, function()
       add_other(me, module.of_cta(me.g, slot_of(k:mov(1, { type = "u32" }))), tops, sums)
       k:st_release_gpu_global_u32(
-        k:element(me.g.sizes.counters, module.tile_of(me, at)), module.done, { guard = k:special "tid.x":eq(128) })
+        k:element(me.g.sizes.counters, module.tile_of(me, at)), module.done, { guard = leads(me) })
     end)
     local inverse = { [0] = module.inverse_of(me, sums[0]), module.inverse_of(me, sums[1]) }
     module.store_pairs(me, at, me.number * (p.value_dim // 2), p.value_dim // 16, function(half, i)

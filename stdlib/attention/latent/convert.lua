@@ -1,10 +1,10 @@
 -- Blocks of a cache of 8-bit floats for wg.mla_decode. wgmma takes V of 8 bits only with keys side by side in memory
--- (PTX ISA 9.7.15.5.1), and a row of the cache has its columns so. Thus the threads of a warpgroup load rows, make
+-- (PTX ISA 9.7.15.5.1), and a row of the cache has its columns so. Thus the threads of two warpgroups load rows, make
 -- 16-bit floats of them, and store these where boxes of 16-bit caches come to: nine panels of 64 columns.
 --
--- A thread has two rows of each block, eight apart, and of each panel of 64 columns 16. Eight neighbouring threads,
--- whose stores shared memory takes together, have an even and an odd row: the swizzle moves their 16-byte units to all
--- banks. While a piece of a block is converted, the next one is on its way to registers, and the next block to the L2
+-- Four neighbouring threads have a row of each block, and each of them 16 columns of each panel. Eight threads, whose
+-- stores shared memory takes together, have an even and an odd row: the swizzle moves their 16-byte units to all banks.
+-- While a piece of a block is converted, the next ones are on their way to registers, and the next block to the L2
 -- cache.
 
 local decode_copies = require "wgrun.attention.decode.copies"
@@ -20,40 +20,33 @@ module.formats = {
   fp8_ds_mla = { dtype = "u8", bytes = 656, scales = 512, rotary = 528, wide = "bf16" },
 }
 
-local scaled_columns = 128
+-- Pieces that are on their way to registers while another one is converted.
+local ahead = 2
 
--- Whether each 16 keys of a block lie side by side: then a thread's second row is eight rows behind its first one.
--- Registers are scarce: with a place for each row the page numbers were spilled.
-local function side_by_side(p) return p.page and p.box_rows >= 16 end
+-- shfl.sync.idx among four neighbouring lanes (PTX ISA 9.7.9.6).
+local four_lanes = 28 << 8 | 31
 
--- What the thread has of a block: from[i], its first unit of row i, and offsets[i], bytes behind that.
+-- What the thread has of a block: `from`, its first unit of its row, and one of the row's scales.
 local function thread_of(g, thread)
-  local k, p = g.k, g.p
-  local me = { unit = thread & 3, row = ((thread >> 5) << 4) + (thread >> 2 & 7), from = {}, scales = {} }
+  local k, scaled = g.k, g.p.format.scales
+  local me = { unit = thread & 3, row = thread >> 2, from = k:reg "u64" }
   me.to = k:address(g.buffers.cache) + ((me.row << 7) + (((me.unit << 1) ~ (me.row & 7)) << 4))
-  for i = 0, 1 do
-    me.from[i] = i == 1 and side_by_side(p) and me.from[0] or k:reg "u64"
-    me.scales[i] = p.format.scales and k:regs("f32", 4)
-  end
-  me.offsets = { [0] = 0, side_by_side(p) and 8 * p.format.bytes or 0 }
+  me.scale, me.next_scale = scaled and k:reg "f32", scaled and k:reg "f32"
   return me
 end
 
--- Begins to load a piece to registers, four words each: of each panel, of each row, a unit of 16 bytes, or of a panel
--- of 16-bit floats two that lie side by side. again: registers of an earlier load.
+-- Begins to load a piece to registers, four words each: of each panel a unit of 16 bytes, or of a panel of 16-bit
+-- floats two that lie side by side. again: registers of an earlier load.
 local function load_piece(g, me, piece, again)
   local k, p, loaded = g.k, g.p, again or {}
   for panel = piece.first, piece.first + piece.panels - 1 do
     local rotary = 64 * panel >= p.value_dim
     local wide, offset = rotary and p.format.wide, rotary and p.format.rotary or 64 * panel
-    loaded[panel] = loaded[panel] or { [0] = {}, {} }
-    for i = 0, 1 do
-      local units = loaded[panel][i]
-      local from = wide and k:mad_wide_u32(me.unit, 16, me.from[i]) or me.from[i]
-      for half = 0, wide and 1 or 0 do
-        units[half] = units[half] or k:regs("b32", 4)
-        k:ld_global_v4_b32(units[half], from, { offset = me.offsets[i] + offset + 16 * half })
-      end
+    local from = wide and k:mad_wide_u32(me.unit, 16, me.from) or me.from
+    loaded[panel] = loaded[panel] or {}
+    for half = 0, wide and 1 or 0 do
+      loaded[panel][half] = loaded[panel][half] or k:regs("b32", 4)
+      k:ld_global_v4_b32(loaded[panel][half], from, { offset = offset + 16 * half })
     end
   end
   return loaded
@@ -76,44 +69,32 @@ end
 
 -- Stores a piece that has been loaded to a stage of the cache's buffer.
 local function store_piece(g, me, piece, loaded, stage)
-  local k, p = g.k, g.p
+  local k, p, scale = g.k, g.p, nil
+  if me.scale and 64 * piece.first < p.value_dim then -- a piece of V has the columns of one scale
+    scale = k:reg "f32"
+    k:shfl_sync_idx_b32(scale, me.scale, piece.first // piece.panels, four_lanes)
+  end
   for panel = piece.first, piece.first + piece.panels - 1 do
-    for i = 0, 1 do
-      local units = loaded[panel][i]
-      local to = me.to + (stage * p.k.bytes + (panel * p.panel_bytes + 8 * 128 * i))
-      for half = 0, 1 do
-        local words = units[half]
-        if not units[1] then
-          local scale = me.scales[i] and me.scales[i][64 * panel // scaled_columns]
-          words = converted(g, units[0][2 * half], units[0][2 * half + 1], scale)
-        end
-        k:st_shared_v4_b32(half == 0 and to or to ~ 16, words)
-      end
+    local units, to = loaded[panel], me.to + (stage * p.k.bytes + panel * p.panel_bytes)
+    for half = 0, 1 do
+      local words = units[1] and units[half]
+        or converted(g, units[0][2 * half], units[0][2 * half + 1], scale)
+      k:st_shared_v4_b32(half == 0 and to or to ~ 16, words)
     end
   end
 end
 
--- Where the thread's rows of the block lie that begins with `key`, or the first one alone if they lie side by side:
--- look(at, key) and take(at) as the decoder's.
+-- Where the thread's row of the block lies that begins with `key`: look(at, key) and take(at) as the decoder's.
 local function lookup(g, me)
   local k, p = g.k, g.p
-  local function row_of(i) return i == 1 and me.row or me.row + 8 end
-  if side_by_side(p) then
-    local in_box = me.row & (p.box_rows - 1)
-    local look, take = decode_copies.lookup(k, p, g.sizes, 1, function() return me.row - in_box end, p.box_rows)
-    return look, function()
-      local place = take()[1]
-      return { { page = place.page, row = place.row + in_box } }
-    end
+  if p.page then
+    local look, take = decode_copies.lookup(k, p, g.sizes, 1, function() return me.row end, 1)
+    return look, function() return take()[1] end
   end
-  if p.page then return decode_copies.lookup(k, p, g.sizes, 2, row_of, 1) end
   local following = k:mov(0, { type = "u32" })
-  local function take(at)
-    local places, last = {}, k:max(at.length, 1) - 1
-    for i = 1, 2 do places[i] = { page = at.batch, row = k:min(following + row_of(i), last) } end
-    return places
+  return function(_, key) k:mov(following, key) end, function(at)
+    return { page = at.batch, row = k:min(following + me.row, k:max(at.length, 1) - 1) }
   end
-  return function(_, key) k:mov(following, key) end, take
 end
 
 -- The address of the row at a place.
@@ -123,37 +104,26 @@ local function row_at(g, at, place)
   return k:mad_wide_u32(page * (p.page or g.sizes.keys) + place.row, p.format.bytes, g.sizes.cache)
 end
 
--- The thread goes on to the rows at `places`.
-local function enter(g, me, at, places)
-  local k, format = g.k, g.p.format
-  for i, place in ipairs(places) do
-    k:mov(me.from[i - 1], row_at(g, at, place))
+-- The thread goes on to the row at a place.
+local function enter(g, me, at, place)
+  local k, row = g.k, row_at(g, at, place)
+  k:mov(me.from, k:mad_wide_u32(me.unit, 16, row))
+  if me.scale then
+    k:ld_global_f32(me.next_scale, k:mad_wide_u32(me.unit, 4, row), { offset = g.p.format.scales })
   end
-  for i = 0, 1 do
-    if format.scales then k:ld_global_v4_f32(me.scales[i], me.from[i], { offset = me.offsets[i] + format.scales }) end
-  end
-  for i = 1, #places do k:mov(me.from[i - 1], k:mad_wide_u32(me.unit, 16, me.from[i - 1])) end
 end
 
--- Brings the block at `places` to the L2 cache: at once where its rows lie side by side, else each row by a thread.
-local function prefetch(g, me, at, key, places)
+-- Brings the block at `place` to the L2 cache: at once where its rows lie side by side, else each row by a thread.
+local function prefetch(g, me, at, key, place)
   local k, p = g.k, g.p
-  local there = key:lt(at.length)
-  if not p.page or p.box_rows == p.block then
-    local rows = p.page and p.block or k:min(at.length - key, p.block)
-    local size = p.page and k:mov(rows * p.format.bytes, { type = "u32" }) or rows * p.format.bytes
-    k:cp_async_bulk_prefetch(row_at(g, at, places[1]), size, { guard = there & k:special "tid.x":eq(0) })
-  else
-    for _, place in ipairs(places) do
-      for _, offset in ipairs(#places == 2 and { 0 } or { 0, me.offsets[1] }) do
-        local size = k:mov(p.format.bytes, { type = "u32" })
-        k:cp_async_bulk_prefetch(row_at(g, at, place), size, { guard = there & me.unit:eq(0), offset = offset })
-      end
-    end
-  end
+  local asks = p.box_rows == p.block and k:special "tid.x":eq(0) or me.unit:eq(0)
+  local rows = p.box_rows == p.block and p.block or 1
+  if not p.page then rows = k:min(at.length - key, p.block) end
+  k:cp_async_bulk_prefetch(
+    row_at(g, at, place), k:mov(rows * p.format.bytes, { type = "u32" }), { guard = key:lt(at.length) & asks })
 end
 
---- The loop of the warpgroup that converts. thread: u32, its number there. copy_queries(at): begins to copy those of a
+--- The loop of the warpgroups that convert. thread: u32, its number there. copy_queries(at): begins to copy those of a
 --- work unit.
 function module.emit(g, work, thread, copy_queries)
   local k, p = g.k, g.p
@@ -163,25 +133,25 @@ function module.emit(g, work, thread, copy_queries)
   work.each_unit(function(at, count)
     local key = at.block * p.block
     look(at, key)
-    local places = take(at)
+    local place = take(at)
     look(at, key + p.block)
     copy_queries(at)
-    enter(g, me, at, places)
-    local first = load_piece(g, me, pieces[1])
+    enter(g, me, at, place)
+    local loaded = {}
+    for i = 1, ahead do loaded[i] = load_piece(g, me, pieces[i]) end
     k:loop(count, function()
+      if me.scale then k:mov(me.scale, me.next_scale) end
       local following = take(at)
       prefetch(g, me, at, key + p.block, following)
       look(at, key + 2 * p.block)
-      local loaded = first
       for i, piece in ipairs(pieces) do
-        local ahead = pieces[i % #pieces + 1]
-        if i == #pieces then enter(g, me, at, following) end
-        ahead = load_piece(g, me, ahead, i == #pieces and first or nil)
+        local number = (i + ahead - 1) % #pieces + 1
+        if number == 1 then enter(g, me, at, following) end
+        loaded[number] = load_piece(g, me, pieces[number], loaded[number])
         piece.ring:acquire(cursor)
-        store_piece(g, me, piece, loaded, cursor.stage)
+        store_piece(g, me, piece, loaded[i], cursor.stage)
         k:bar_warp_sync(0xFFFFFFFF)
         k:mbarrier_arrive(piece.ring:full_barrier(cursor), { guard = lane:eq(0) })
-        loaded = ahead
       end
       pieces[1].ring:advance(cursor)
       k:add(key, key, p.block)

@@ -31,7 +31,7 @@ end
 function module.make(opts)
   local name = "wg.mla_decode"
   opts = arguments.options(name, opts)
-  local p = { what = name, dim = values + rotary, value_dim = values, block = 64, stages = 2, threads = 384 }
+  local p = { what = name, dim = values + rotary, value_dim = values, block = 64, stages = 2 }
   for _, key in ipairs { "dtype", "heads", "queries", "causal", "page", "lse", "name" } do p[key] = opts[key] end
   p.rows = p.heads * p.queries
   p.format = convert.formats[opts.cache_type]
@@ -53,7 +53,10 @@ function module.make(opts)
   p.memory_bound = p.rows <= 64 and not p.format
   p.split_cost = 5 -- blocks of keys: what a sequence in two parts costs
   p.pieces = pieces_of(p.cluster, p.copies)
-  p.registers = p.format and { 72, 216 } or { 40, 232 }
+  -- Warpgroups that copy. Two that convert hide each other's latencies.
+  p.copiers = p.format and 2 or 1
+  p.threads = 128 * (p.copiers + 2)
+  p.registers = p.format and { 56, 200 } or { 40, 232 }
   local function tile(rows, columns)
     return wg.tile { dtype = p.dtype, mn = rows, k = columns, major = "K", swizzle = "128B" }
   end
