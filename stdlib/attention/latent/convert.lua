@@ -54,16 +54,14 @@ end
 
 -- Two words of four 8-bit floats each as four words of two 16-bit floats, times a scale if there is one.
 local function converted(g, first, second, scale)
-  local k, p, out = g.k, g.p, {}
-  for i, word in ipairs { first, second } do
+  local k, p, floats, out = g.k, g.p, {}, {}
+  for _, word in ipairs { first, second } do
     local halves = k:regs("b16", 2)
     k:unpack(halves, word)
-    for j = 0, 1 do
-      local x, y = elements.from_output.e4m3(k, halves[j])
-      if scale then x, y = x * scale, y * scale end
-      out[2 * i + j - 1] = elements.to_output[p.dtype](k, x, y)
-    end
+    for j = 0, 1 do floats[#floats + 1] = { elements.from_output.e4m3(k, halves[j]) } end
   end
+  for i, pair in ipairs(scale and floats or {}) do floats[i] = { pair[1] * scale, pair[2] * scale } end
+  for i, pair in ipairs(floats) do out[i] = elements.to_output[p.dtype](k, pair[1], pair[2]) end
   return out
 end
 
