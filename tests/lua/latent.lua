@@ -95,6 +95,8 @@ return function(name, o, lengths, ctas, seeds)
     pages = o.page and wg.tensor("s32", { #lengths, width }, list) or nil, grid = ctas, backend = "sim",
   }
   local factor = o.cache_type == "e4m3" and descale or 1
+  -- Scales are two parts: of some hundred elements one is the next bf16 number.
+  local allowed = o.cache_type == "fp8_ds_mla" and 1e-3 or 1e-4
   if factor ~= 1 then values.descale = wg.tensor("f32", { 1 }, { factor }) end
   local first
   for seed = 1, seeds or 2 do -- the second launch finds the counters as the first one left them
@@ -130,7 +132,7 @@ return function(name, o, lengths, ctas, seeds)
           end
           compare(place, first[{ b, i, head, c }], total > 0 and sum / total or 0, 2 ^ -7)
         end
-        compare(place .. " lse", values.lse[{ b, head, i }], total > 0 and top + math.log(total) or -math.huge, 1e-4)
+        compare(place .. " lse", values.lse[{ b, head, i }], total > 0 and top + math.log(total) or -math.huge, allowed)
       end
     end
   end

@@ -8,7 +8,7 @@
 -- cache.
 
 local decode_copies = require "wgrun.attention.decode.copies"
-local elements = require "wgrun.tile.elements"
+local e4m3 = require("wgrun.mixed_input.convert").e4m3
 
 local module = {}
 
@@ -31,7 +31,7 @@ local function thread_of(g, thread)
   local k, scaled = g.k, g.p.format.scales
   local me = { unit = thread & 3, row = thread >> 2, from = k:reg "u64" }
   me.to = k:address(g.buffers.cache) + ((me.row << 7) + (((me.unit << 1) ~ (me.row & 7)) << 4))
-  me.scale, me.next_scale = scaled and k:reg "f32", scaled and k:reg "f32"
+  me.scale, me.next_scale = scaled and k:reg "b32", scaled and k:reg "f32"
   return me
 end
 
@@ -52,16 +52,35 @@ local function load_piece(g, me, piece, again)
   return loaded
 end
 
--- Two words of four 8-bit floats each as four words of two 16-bit floats, times a scale if there is one.
-local function converted(g, first, second, scale)
-  local k, p, floats, out = g.k, g.p, {}, {}
-  for _, word in ipairs { first, second } do
-    local halves = k:regs("b16", 2)
-    k:unpack(halves, word)
-    for j = 0, 1 do floats[#floats + 1] = { elements.from_output.e4m3(k, halves[j]) } end
+local function twice(half) return half << 16 | half end
+
+-- The scale of the thread as its row's units take it: times what is left of the exponent's bias, the nearest 16-bit float in the lower half of a word,
+-- and what is left in the upper one. One alone would be the scale up to 2^-9, for all of its columns.
+local function two_parts(g, scale)
+  local k = g.k
+  local whole = scale * e4m3.bf16.left
+  local nearest = k:mov(k:cvt_rn_bf16x2_f32(whole, whole) & 0xFFFF0000, { type = "f32" })
+  return k:cvt_rn_bf16x2_f32(whole - nearest, whole)
+end
+
+-- Four e4m3 of a word as two words of two 16-bit floats, times a scale if there is one, in two parts. prmt gives each
+-- number the bits of its sign in front; a shift brings exponent and mantissa to where those of the wider type begin,
+-- and the sign to its place. Conversions (F2FP, HADD2.F32) took twice as long as the tensor core
+-- (docs/experiments/mla_decoding.md).
+local function converted(g, word, scale)
+  local k, dtype, out = g.k, g.p.dtype, {}
+  local wider = e4m3[dtype]
+  local shift = wider.mantissa - 3
+  local function mul(x, y) return k[("mul_%sx2"):format(dtype)](k, x, y) end
+  for i, selector in ipairs { 0x9180, 0xB3A2 } do
+    local bits = k:prmt_b32(word, word, selector) << shift & twice(0x8000 | 0x7F << shift)
+    if scale then
+      local x = mul(bits, k:mov(twice(wider.scale), { type = "b32" }))
+      out[i] = k:fma_bf16x2(x, scale.nearest, mul(x, scale.left))
+    else
+      out[i] = mul(bits, k:mov(twice(wider.whole), { type = "b32" }))
+    end
   end
-  for i, pair in ipairs(scale and floats or {}) do floats[i] = { pair[1] * scale, pair[2] * scale } end
-  for i, pair in ipairs(floats) do out[i] = elements.to_output[p.dtype](k, pair[1], pair[2]) end
   return out
 end
 
@@ -69,14 +88,18 @@ end
 local function store_piece(g, me, piece, loaded, stage)
   local k, p, scale = g.k, g.p, nil
   if me.scale and 64 * piece.first < p.value_dim then -- a piece of V has the columns of one scale
-    scale = k:reg "f32"
-    k:shfl_sync_idx_b32(scale, me.scale, piece.first // piece.panels, four_lanes)
+    local parts = k:reg "b32"
+    k:shfl_sync_idx_b32(parts, me.scale, piece.first // piece.panels, four_lanes)
+    scale = { nearest = k:prmt_b32(parts, parts, 0x1010), left = k:prmt_b32(parts, parts, 0x3232) }
   end
   for panel = piece.first, piece.first + piece.panels - 1 do
     local units, to = loaded[panel], me.to + (stage * p.k.bytes + panel * p.panel_bytes)
     for half = 0, 1 do
-      local words = units[1] and units[half]
-        or converted(g, units[0][2 * half], units[0][2 * half + 1], scale)
+      local words = units[half]
+      if not units[1] then
+        local first, second = converted(g, units[0][2 * half], scale), converted(g, units[0][2 * half + 1], scale)
+        words = { first[1], first[2], second[1], second[2] }
+      end
       k:st_shared_v4_b32(half == 0 and to or to ~ 16, words)
     end
   end
@@ -138,7 +161,7 @@ function module.emit(g, work, thread, copy_queries)
     local loaded = {}
     for i = 1, ahead do loaded[i] = load_piece(g, me, pieces[i]) end
     k:loop(count, function()
-      if me.scale then k:mov(me.scale, me.next_scale) end
+      if me.scale then k:mov(me.scale, two_parts(g, me.next_scale)) end
       local following = take(at)
       prefetch(g, me, at, key + p.block, following)
       look(at, key + 2 * p.block)
