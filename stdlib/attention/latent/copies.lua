@@ -6,7 +6,7 @@
 
 local decode_copies = require "wgrun.attention.decode.copies"
 local completion = require "wgrun.attention.latent.completion"
-local convert = require "wgrun.attention.latent.convert"
+local dequantize = require "wgrun.attention.latent.dequantize"
 local pipeline = require "wgrun.pipeline.pipeline"
 
 local module = {}
@@ -149,7 +149,9 @@ function module.query_producers(p) return p.copies == "boxes" and 32 or 128 * p.
 function module.emit(g, work, thread)
   local k = g.k
   if g.p.copies == "rows" then return each_row(g, work, thread) end
-  if g.p.copies == "converted" then return convert.emit(g, work, thread, queries_of(g, thread, 128 * g.p.copiers)) end
+  if g.p.copies == "converted" then
+    return dequantize.emit(g, work, thread, queries_of(g, thread, 128 * g.p.copiers))
+  end
   local warp, lane = k:shfl_sync_idx_b32(thread >> 5, 0, 31), thread & 31
   k:if_(warp:lt(3), function() each_box(g, work, lane, warp) end, function()
     work.each_unit(queries_of(g, lane, 32))

@@ -28,10 +28,10 @@ local decode = classes.new "mla_decode"
 --- timing.
 --- @param options table
 --- @option dtype "bf16"|"f16" = "bf16"  the type of Q, the cache and O
---- @option cache_type "e4m3"|"fp8_ds_mla"?  the type of the cache; by default that of Q. "fp8_ds_mla": a row has 656
----   bytes (u8), as those of FlashMLA, vLLM and SGLang: the latent elements in e4m3, four f32 scales by which 128 of them
----   each are multiplied, and the rotary ones in bf16. "e4m3": all 576 elements, times one factor that launches give.
----   Elements become `dtype` on their way to shared memory
+--- @option cache_type "e4m3"|"fp8_ds_mla"?  the type of the cache, by default that of Q. "fp8_ds_mla": a row has 656
+---   bytes (u8), as FlashMLA, vLLM and SGLang have it: the latent elements in e4m3, four f32 scales by which 128 of
+---   them each are multiplied, and the rotary elements in bf16. "e4m3": all 576 elements, times a factor that launches
+---   give. Elements become `dtype` on their way to shared memory
 --- @option heads integer[1,65535] = 128  the heads of Q and O
 --- @option queries integer[1,64] = 1  the queries of each sequence
 --- @option causal boolean = true  the last query sees all keys of its sequence, the one before it all but the last, and

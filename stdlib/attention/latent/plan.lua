@@ -3,7 +3,7 @@
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local decode_plan = require "wgrun.attention.decode.plan"
-local convert = require "wgrun.attention.latent.convert"
+local dequantize = require "wgrun.attention.latent.dequantize"
 local native = require "wgrun.native"
 
 local module = {}
@@ -34,7 +34,7 @@ function module.make(opts)
   local p = { what = name, dim = values + rotary, value_dim = values, block = 64, stages = 2 }
   for _, key in ipairs { "dtype", "heads", "queries", "causal", "page", "lse", "name" } do p[key] = opts[key] end
   p.rows = p.heads * p.queries
-  p.format = convert.formats[opts.cache_type]
+  p.format = dequantize.formats[opts.cache_type]
   if p.format and opts.copies then
     native.fail(("%s: copies = `%s` is for caches of the type of Q"):format(name, opts.copies))
   end

@@ -8,7 +8,7 @@
 -- cache.
 
 local decode_copies = require "wgrun.attention.decode.copies"
-local e4m3 = require("wgrun.mixed_input.convert").e4m3
+local elements = require "wgrun.tile.elements"
 
 local module = {}
 
@@ -54,22 +54,22 @@ end
 
 local function twice(half) return half << 16 | half end
 
--- The scale of the thread as its row's units take it: times what is left of the exponent's bias, the nearest 16-bit float in the lower half of a word,
--- and what is left in the upper one. One alone would be the scale up to 2^-9, for all of its columns.
+-- The thread's scale, times what is left of the exponents' bias, in two parts: the nearest 16-bit float in the lower
+-- half of a word, and what it leaves in the upper one. One alone is off by up to 2^-8, for all of its columns.
 local function two_parts(g, scale)
   local k = g.k
-  local whole = scale * e4m3.bf16.left
+  local whole = scale * elements.moved_e4m3.bf16.left
   local nearest = k:mov(k:cvt_rn_bf16x2_f32(whole, whole) & 0xFFFF0000, { type = "f32" })
   return k:cvt_rn_bf16x2_f32(whole - nearest, whole)
 end
 
 -- Four e4m3 of a word as two words of two 16-bit floats, times a scale if there is one, in two parts. prmt gives each
 -- number the bits of its sign in front; a shift brings exponent and mantissa to where those of the wider type begin,
--- and the sign to its place. Conversions (F2FP, HADD2.F32) took twice as long as the tensor core
+-- and the sign to its place. With conversions (F2FP, HADD2.F32) a block took twice as long as its products
 -- (docs/experiments/mla_decoding.md).
 local function converted(g, word, scale)
   local k, dtype, out = g.k, g.p.dtype, {}
-  local wider = e4m3[dtype]
+  local wider = elements.moved_e4m3[dtype]
   local shift = wider.mantissa - 3
   local function mul(x, y) return k[("mul_%sx2"):format(dtype)](k, x, y) end
   for i, selector in ipairs { 0x9180, 0xB3A2 } do
