@@ -23,6 +23,12 @@ end
 --- The number of a unit's tile among those of all sequences.
 function module.tile_of(me, at) return module.of_cta(me.g, at.batch * me.p.kv_heads + at.head) end
 
+--- The address of the two counters of a unit's tile: its state, and the shares of its columns that have been taken. The
+--- state has the parts that are in memory in its bits `arrived`, above them the consumers that are done with the tile,
+--- and in the last one, `done`, whether a CTA has added the second of two parts to the first one, in its registers.
+function module.counter_of(me, at) return me.k:element(me.g.sizes.counters, module.tile_of(me, at) << 1) end
+module.arrived, module.done = 0xFFFF, 1 << 31
+
 --- The first of the CTA's rows among those of the sequence.
 function module.first_row(g, at) return module.of_cta(g, at.head) << 6 end
 
@@ -81,11 +87,11 @@ local function look(me, at, first_of_two)
   k:if_(leads(me), function()
     local seen = k:mov(0, { type = "u32" })
     k:if_(first_of_two, function()
-      k:ld_acquire_gpu_global_u32(seen, k:element(me.g.sizes.counters, module.tile_of(me, at)))
+      k:ld_acquire_gpu_global_u32(seen, module.counter_of(me, at))
     end)
     k:st_shared_u32(shown(), seen)
   end)
-  return function() return k:ld_shared_u32(shown()):eq(1) end
+  return function() return (k:ld_shared_u32(shown()) & module.arrived):eq(1) end
 end
 
 -- The address of the thread's first four in a part.
@@ -152,12 +158,8 @@ local function keep(me, at, slot, tops, sums)
       { guard = me.first_lane & me.number:eq(0) })
   end
   me.meet()
-  k:red_global_add_u32(
-    k:element(sizes.counters, module.tile_of(me, at)), 1, { sem = "release.gpu", guard = leads(me) })
+  k:red_global_add_u32(module.counter_of(me, at), 1, { sem = "release.gpu", guard = leads(me) })
 end
-
---- The counter of a tile whose second part has been added to the first one's registers.
-module.done = 1 << 31
 
 --- What a consumer does with its accumulators behind the last block of a unit.
 function module.unit(me, at, count, work)
@@ -171,8 +173,7 @@ function module.unit(me, at, count, work)
   k:if_(whole | other, function()
     k:if_(other, function()
       add_other(me, module.of_cta(me.g, slot_of(k:mov(1, { type = "u32" }))), tops, sums)
-      k:st_release_gpu_global_u32(
-        k:element(me.g.sizes.counters, module.tile_of(me, at)), module.done, { guard = leads(me) })
+      k:red_global_add_u32(module.counter_of(me, at), module.done, { sem = "release.gpu", guard = leads(me) })
     end)
     local inverse = { [0] = module.inverse_of(me, sums[0]), module.inverse_of(me, sums[1]) }
     module.store_pairs(me, at, me.number * (p.value_dim // 2), p.value_dim // 16, function(half, i)

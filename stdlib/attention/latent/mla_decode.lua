@@ -54,19 +54,13 @@ function wg.mla_decode(opts)
     { plan = p, parameters = parameters, kernel = kernel.make(p, parameters), workspace = {}, full = {} }, decode)
 end
 
--- The CTAs of a launch: all of them run at a time, since those with parts of a sequence wait for each other.
+-- The CTAs of a launch: by default those that run at a time. Groups of rows with the same keys need one cluster each.
 local function ctas_of(p, blocks, given)
-  local most = p.cluster * roofline.clusters_at_a_time(p.cluster)
   local least = p.kv_heads * p.cluster
-  if given and (given % p.cluster ~= 0 or given < least or given > most) then
-    fail(("mla_decode: grid is %d, must be a multiple of %d from %d to %d, the CTAs that run at a time"):format(
-      given, p.cluster, least, most))
+  if given and (given % p.cluster ~= 0 or given < least) then
+    fail(("mla_decode: grid is %d, must be a multiple of %d from %d on"):format(given, p.cluster, least))
   end
-  if least > most then
-    fail(("mla_decode: %d rows of queries and heads need %d CTAs at a time, and %d are possible"):format(
-      p.rows, least, most))
-  end
-  return given or math.min(blocks * p.cluster, most)
+  return given or math.max(least, p.cluster * math.min(blocks, roofline.clusters_at_a_time(p.cluster)))
 end
 
 --- The options of a launch, for kernel:run, kernel:time and kernel:prepare.
@@ -118,7 +112,7 @@ function decode:launch(Q, cache, O, values)
   local ctas = ctas_of(p, blocks, values.grid)
   -- Two rounds of stretches, where there are sequences for both.
   local rounds = math.min(2, batches * p.cluster * p.kv_heads // ctas + 1)
-  local w = decode_launch.workspace(self, ctas * rounds, batches * p.kv_heads * p.cluster, 64, p.value_dim)
+  local w = decode_launch.workspace(self, ctas * rounds, 2 * batches * p.kv_heads * p.cluster, 64, p.value_dim)
   local args = builder_parameters.arguments(self.parameters, {
     Q = Q, cache = cache, O = O, lse = values.lse, lengths = lengths, pages = values.pages, table_width = width,
     descale = descale,

@@ -26,7 +26,7 @@ function module.make(p)
     { "partials", "f32*", each_cta:format(2 * 64 * p.value_dim) }, { "part_sums", "f32*", each_cta:format(4 * 64) },
     {
       "counters", "u32*",
-      ("%d for each sequence, zeros before the first launch"):format(p.kv_heads * p.cluster),
+      ("%d for each sequence, zeros before the first launch"):format(2 * p.kv_heads * p.cluster),
     },
   }
 end
