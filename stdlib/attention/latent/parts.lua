@@ -1,9 +1,9 @@
--- Parts of sequences that several CTAs have had, for wg.mla_decode: a CTA that has done all of its units looks after the
--- other parts of those that it shares. Once all are there, its consumers take shares of the columns, one after the
--- other, until none is left, and add up the parts of each in their order: whoever does it, the result is the same.
+-- Parts of sequences that several CTAs have had, for wg.mla_decode: a CTA that has done all of its units looks for the
+-- other parts of those that it shares. Once all are there, its consumers take shares of the columns until none is left,
+-- and add up the parts of each in their order, so that the result does not depend on who takes which share.
 --
--- It waits for a while only. The CTA whose part comes last waits for none, so that nobody has to wait for a CTA that may
--- not run before this one ends: CTAs of a grid need not run at a time, whatever else is on the device.
+-- It looks for a while only. The CTA whose part comes last waits for nobody. So no CTA has to wait for one that may not
+-- run before this one ends, and CTAs of a grid need not run at a time, whatever else is on the device.
 
 local decode_finish = require "wgrun.attention.decode.finish"
 local completion = require "wgrun.attention.latent.completion"
