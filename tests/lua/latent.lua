@@ -2,6 +2,8 @@
 local wg = require "wgrun"
 local check = require "check"
 
+local module = {}
+
 local function compare(name, got, want, allowed)
   assert(got == want or math.abs(got - want) <= allowed * (math.abs(want) + 1), ("%s: %g, not %g"):format(name, got, want))
 end
@@ -10,7 +12,8 @@ end
 -- puts NaN or an infinity (of e4m3, NaN) into a row's column. Elements are those of all bytes that are numbers.
 local quantized = {}
 
-local function number_of(byte)
+-- The number that a byte of e4m3 stands for; NaN counts as 480.
+function module.number_of(byte)
   local exponent, mantissa = byte >> 3 & 15, byte & 7
   local size = exponent == 0 and mantissa * 2.0 ^ -9 or (8 + mantissa) * 2.0 ^ (exponent - 10)
   return byte < 128 and size or -size
@@ -26,7 +29,7 @@ function quantized.fp8_ds_mla(firsts, rows)
       local byte = random() < 0.5 and 0 or 128
       byte = byte | math.floor(127 * random())
       bytes[#bytes + 1] = byte
-      numbers[#numbers + 1] = number_of(byte) * scales[c // 128]
+      numbers[#numbers + 1] = module.number_of(byte) * scales[c // 128]
     end
     local more = string.pack("<ffff", scales[0], scales[1], scales[2], scales[3])
     for _ = 1, 64 do
@@ -52,14 +55,14 @@ function quantized.e4m3(firsts, rows)
   local numbers = {}
   math.randomseed(7)
   for i = 1, firsts * rows * 576 do
-    numbers[i] = number_of((math.random() < 0.5 and 0 or 128) | math.floor(127 * math.random()))
+    numbers[i] = module.number_of((math.random() < 0.5 and 0 or 128) | math.floor(127 * math.random()))
   end
   local given = wg.tensor("e4m3", { firsts, rows, 576 }, numbers)
   return wg.tensor("bf16", { firsts, rows, 576 }, numbers), given, function(first, row, c) given[{ first, row, c }] = 0 / 0 end
 end
 
 -- step: of the heads, those that are compared; the last one is. seeds: so many schedules of the simulator give the same bits.
-return function(name, o, lengths, ctas, seeds)
+function module.attend(name, o, lengths, ctas, seeds)
   local options, longest, queries, dtype = { lse = true }, 1, o.queries or 1, o.dtype or "bf16"
   for key, value in pairs(o) do if key ~= "step" then options[key] = value end end
   for _, length in ipairs(lengths) do longest = math.max(longest, length) end
@@ -137,3 +140,5 @@ return function(name, o, lengths, ctas, seeds)
     end
   end
 end
+
+return module

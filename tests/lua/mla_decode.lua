@@ -1,7 +1,7 @@
 -- wg.mla_decode: lengths, pages, rows and shares of the work.
 local wg = require "wgrun"
 local check = require "check"
-local attend = require "latent"
+local attend = require("latent").attend
 
 attend("one key", { heads = 1 }, { 1 }, 1)
 attend("lengths of all kinds", { heads = 16, step = 5 }, { 200, 1, 0, 65, 128 }, 3)

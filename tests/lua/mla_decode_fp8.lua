@@ -1,7 +1,8 @@
 -- wg.mla_decode with caches of 8-bit floats: elements become what their scale makes of them, rounded to bf16.
 local wg = require "wgrun"
 local check = require "check"
-local attend = require "latent"
+local latent = require "latent"
+local attend = latent.attend
 
 local tiles = "fp8_ds_mla"
 attend("one key", { heads = 1, cache_type = tiles }, { 1 }, 1)
@@ -14,6 +15,27 @@ attend("pages of 16, four schedules", { heads = 8, page = 16, step = 3, cache_ty
 attend("one type for all", { heads = 8, page = 64, step = 3, cache_type = "e4m3" }, { 300, 128, 0, 17 }, 5)
 attend("f16, no pages, many parts", { heads = 70, step = 23, cache_type = "e4m3", dtype = "f16" }, { 270, 80 }, 6)
 attend("pages of one key and queries that see all", { heads = 4, queries = 3, causal = false, page = 1, cache_type = "e4m3" }, { 70, 3 }, 2)
+
+-- O of one key is its values: all bytes, with scales from small to large.
+for exponent = -100, 100, 40 do
+  local bytes, scales, numbers = {}, {}, {}
+  for tile = 0, 3 do scales[tile] = string.unpack("<f", string.pack("<f", 1.2345 ^ (tile + 1) * 2.0 ^ (exponent // 2))) end
+  for c = 0, 511 do bytes[c + 1], numbers[c] = c % 256, latent.number_of(c % 256) * scales[c // 128] end
+  local more = string.pack("<ffff", scales[0], scales[1], scales[2], scales[3]) .. ("\0"):rep(128)
+  for i = 1, #more do bytes[512 + i] = more:byte(i) end
+  local O = wg.zeros("bf16", { 1, 1, 1, 512 })
+  wg.mla_decode { heads = 1, cache_type = tiles }:run(wg.zeros("bf16", { 1, 1, 1, 576 }), wg.tensor("u8", { 1, 1, 656 }, bytes), O, { scale = 1, backend = "sim" })
+  for c = 0, 511 do
+    local ulp = numbers[c] == 0 and 0 or 2.0 ^ (math.floor(math.log(math.abs(numbers[c]), 2)) - 7)
+    assert(math.abs(O[{ 0, 0, 0, c }] - numbers[c]) <= 0.51 * ulp, ("byte %d times %g: %g"):format(c % 256, scales[c // 128], O[{ 0, 0, 0, c }]))
+  end
+end
+for _, dtype in ipairs { "bf16", "f16" } do
+  local cache, O = wg.zeros("e4m3", { 1, 1, 576 }), wg.zeros(dtype, { 1, 1, 1, 512 })
+  for c = 0, 253 do cache[{ 0, 0, c }] = latent.number_of(c < 127 and c or c + 1) end
+  wg.mla_decode { heads = 1, cache_type = "e4m3", dtype = dtype }:run(wg.zeros(dtype, { 1, 1, 1, 576 }), cache, O, { scale = 1, backend = "sim" })
+  for c = 0, 511 do check.equal(O[{ 0, 0, 0, c }], cache[{ 0, 0, c }]) end
+end
 
 check.refuses("wg.mla_decode: copies = `rows` is for caches of the type of Q", function() wg.mla_decode { copies = "rows", page = 16, cache_type = tiles } end)
 check.refuses("wg.mla_decode: rows of fp8_ds_mla have columns of bf16: dtype must be that, not f16", function() wg.mla_decode { dtype = "f16", cache_type = tiles } end)
