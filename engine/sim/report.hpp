@@ -2,6 +2,7 @@
 // a finding is decided by steps: a whole kernel may stand on one line, as the steps of a library do.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <span>
 #include <string>

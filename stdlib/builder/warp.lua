@@ -49,4 +49,21 @@ function module.sums_of_each(k, values, count, lane)
   return sum
 end
 
+--- Four words of each lane, b32, transposed among four neighbouring lanes: the first of these gets the first word of
+--- each, and so on.
+function module.transposed(k, words, lane)
+  local odd, upper = (lane & 1):ne(0), (lane & 2):ne(0)
+  -- The pair of x and y that the lane's place in a pair of lanes, `second`, asks for: the first lanes' one first.
+  local function exchanged(x, y, second, distance)
+    local own, other = k:selp(y, x, second), k:reg "b32"
+    k:shfl_sync_bfly_b32(other, k:selp(x, y, second), distance, 31)
+    return k:selp(other, own, second), k:selp(own, other, second)
+  end
+  local a, b = exchanged(words[0], words[1], odd, 1)
+  local c, d = exchanged(words[2], words[3], odd, 1)
+  local first, third = exchanged(a, c, upper, 2)
+  local second, fourth = exchanged(b, d, upper, 2)
+  return { first, second, third, fourth }
+end
+
 return module

@@ -12,6 +12,7 @@
 -- mantissa are shifted to where those of the wider type begin.
 
 local fp4 = require "wgrun.mixed_input.fp4"
+local elements = require "wgrun.tile.elements"
 
 local module = {}
 
@@ -78,16 +79,10 @@ local function of_integers(k, p)
   }
 end
 
--- e4m3: exponent and mantissa go to where those of the wider type begin. Its exponents have another bias, so that the
--- number is the weight times a power of two, also where the weight is subnormal. Where the sums are scaled, a factor of
--- the weights makes up for that, `whole`. Where weights are scaled, their scale takes on as much of it as its range
--- allows: all of the 2^8 of f16, and 2^60 of the 2^120 of bf16, whose rest is `left` to the sums.
-local rebias = {
-  bf16 = { mantissa = 7, whole = 0x7B80, scale = 0x5D80, left = 2.0 ^ 60 },
-  f16 = { mantissa = 10, whole = 0x5C00, scale = 0x5C00, left = 1.0 },
-}
+-- e4m3 by its bits (tile/elements.lua). Where the sums are scaled, a factor of the weights makes up for the bias. Where
+-- weights are scaled, their scale takes on as much of it as its range allows, and the sums what is left.
 local function of_e4m3(k, p)
-  local float = rebias[p.dtype]
+  local float = elements.moved_e4m3[p.dtype]
   local shift = float.mantissa == 7 and 4 or 1
   local factor = k:mov(twice(p.scales_sums and float.whole or float.scale), { type = "b32" })
   local function mul(a, b) return k[("mul_%sx2"):format(p.dtype)](k, a, b) end

@@ -26,6 +26,15 @@ function module.nearest_tf32(k, x) return (k:mov(x, { type = "b32" }) + 0x1000) 
 --- The largest numbers of 8-bit floats.
 module.largest = { e4m3 = 448.0, e5m2 = 57344.0 }
 
+--- e4m3 by its bits: exponent and mantissa go to where those of a wider type begin. Its exponents have another bias, so
+--- that the result is the number times a power of two, also where the number is subnormal. By the wider type: the bits
+--- of its mantissa; `whole`, the factor that makes up for the bias, as bits of that type; `scale`, as much of it as a
+--- scale can take on, all of the 2^8 of f16 and 2^60 of the 2^120 of bf16; and the rest, which is `left`.
+module.moved_e4m3 = {
+  bf16 = { mantissa = 7, whole = 0x7B80, scale = 0x5D80, left = 2.0 ^ 60 },
+  f16 = { mantissa = 10, whole = 0x5C00, scale = 0x5C00, left = 1.0 },
+}
+
 --- Conversions to the types of D: two adjacent f32 or s32 elements become one register (16-bit and 8-bit types), or
 --- one register each. 8-bit floats and integers saturate.
 module.to_output = {

@@ -18,3 +18,21 @@ exits 1
 err_has "together.lua:6: error: the kernel hangs: CTA (0, 0, 0) waits for memory to change, and CTA (78, 0, 0) has not begun: 78 SMs have room for 78 CTAs, and none of these ends [WG-SYNC-06]"
 run check --sms 0 together.lua
 exits 2
+
+# CTAs of wg.mla_decode that have parts of a sequence do not.
+cat > latent.lua <<'END'
+local wg = require "wgrun"
+local decode = wg.mla_decode { heads = 2 }
+local Q = wg.randn { shape = { 1, 1, 2, 576 }, dtype = "bf16", seed = 1 }
+local cache = wg.randn { shape = { 1, 720, 576 }, dtype = "bf16", seed = 2 }
+local function run(grid)
+  local O = wg.zeros("bf16", { 1, 1, 2, 512 })
+  decode:run(Q, cache, O, { scale = 0.07, grid = grid })
+  return O
+end
+local whole, parts = run(1), run(4)
+assert(wg.compare(parts, whole, 0.01) and not wg.compare(parts, whole, 0))
+assert(wg.compare(run(4), parts, 0))
+END
+run run --backend sim --sms 2 latent.lua
+exits 0

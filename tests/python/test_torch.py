@@ -503,19 +503,39 @@ class Attention(Case):
             rows = [t[pages[b].long()].reshape(1, 64, 2, 64)[:, :n] for t in table]
             self.near(o[b:b + 1], exact_attention(*double(q[b:b + 1], *rows)))
 
+    def tiles(self, cache):
+        """Rows of 656 bytes as vLLM's fp8_ds_mla, and the numbers that these stand for."""
+        latent = cache[..., :512].float().unflatten(-1, (4, 128))
+        scales = latent.abs().amax(-1) / 448
+        e4m3 = (latent / scales[..., None]).to(torch.float8_e4m3fn)
+        parts = [x.contiguous().view(torch.uint8).flatten(cache.dim() - 1) for x in (e4m3, scales, cache[..., 512:])]
+        numbers = (e4m3.double() * scales[..., None].double()).flatten(-2)
+        return torch.cat(parts, -1), torch.cat([numbers, cache[..., 512:].double()], -1)
+
     def test_latent(self):
         heads, scale = 2, 192 ** -0.5
         for causal, queries in ((True, 2), (False, 3)):
             q, lengths = random(2, queries, heads, 576), torch.tensor([64, 21], dtype=torch.int32, device=DEVICE)
             pages = torch.tensor([[3, 0, 5, 1], [2, 4, 0, 0]], dtype=torch.int32, device=DEVICE)
             for cache, table in ((random(2, 64, 576), None), (random(6, 16, 1, 576), pages)):
-                o = wt.mla_decode(q, cache, lengths, scale, block_table=table, causal=causal)
-                for b, n in enumerate((64, 21)):
-                    k = (cache[b] if table is None else cache[table[b].long()].reshape(64, 576))[:n].double()
-                    scores = torch.einsum("qhd,kd->hqk", q[b].double(), k) * scale
-                    hidden = torch.arange(n, device=DEVICE)[None] > n - queries + torch.arange(queries, device=DEVICE)[:, None]
-                    weights = (scores.masked_fill(hidden, -math.inf) if causal else scores).softmax(-1)
-                    self.near(o[b], torch.einsum("hqk,kd->qhd", weights, k[:, :512]))
+                descale = torch.tensor(0.25, device=DEVICE)
+                tiles, of_tiles = self.tiles(cache)
+                e4m3 = (cache / 0.25).to(torch.float8_e4m3fn)
+                for given, numbers, factor in ((cache, cache, None), (tiles, of_tiles, None), (tiles.view(torch.float8_e4m3fn), of_tiles, None),
+                                               (e4m3, e4m3.double() * 0.25, descale)):
+                    o = wt.mla_decode(q, given, lengths, scale, block_table=table, causal=causal, descale=factor)
+                    for b, n in enumerate((64, 21)):
+                        k = (numbers[b] if table is None else numbers[table[b].long()].reshape(64, 576))[:n].double()
+                        scores = torch.einsum("qhd,kd->hqk", q[b].double(), k) * scale
+                        hidden = torch.arange(n, device=DEVICE)[None] > n - queries + torch.arange(queries, device=DEVICE)[:, None]
+                        weights = (scores.masked_fill(hidden, -math.inf) if causal else scores).softmax(-1)
+                        self.near(o[b], torch.einsum("hqk,kd->qhd", weights, k[:, :512]))
+        for given, factor, text in ((e4m3, torch.ones(2, device=DEVICE), "one float32"), (random(2, 64, 576), descale, "one float32"),
+                                    (tiles[..., :600], None, "656 bytes")):
+            with self.assertRaisesRegex(ValueError, text):
+                wt.mla_decode(q, given, lengths, scale, descale=factor)
+        with self.assertRaisesRegex(ValueError, "bfloat16"):
+            wt.mla_decode(q.half(), tiles, lengths, scale, block_table=pages)
         with self.assertRaisesRegex(ValueError, "rows of 576 elements"):
             wt.mla_decode(q[..., :512], random(2, 64, 576), lengths, scale)
         with self.assertRaisesRegex(NotImplementedError, "gradients"):

@@ -27,7 +27,8 @@ function module.add_products(me)
     local b = keys(cursor.stage)
     for _, piece in ipairs(g.pieces) do
       piece.ring:wait(cursor)
-      if p.copies == "rows" then k:fence_proxy_async { space = "shared::cta" } end -- threads have copied it
+      -- Threads have stored it. Their own fences, with loads in flight, cost 8-bit caches a tenth of the time.
+      if p.copies ~= "boxes" then k:fence_proxy_async { space = "shared::cta" } end
       k:wgmma_fence()
       for step = 4 * piece.first, 4 * (piece.first + piece.panels) - 1 do
         k:wgmma_mma_async(me.scores, q(step), b(step), form(p.block, step == 0 and 0 or 1, 0))
@@ -39,9 +40,14 @@ function module.add_products(me)
 
   function me.weigh(cursor)
     local a, b, half = probabilities(cursor.stage), values(cursor.stage), p.value_dim // 2
+    -- Of kernels with 512 threads ptxas takes no instruction with more registers than 128.
+    local columns = p.threads <= 384 and half or half // 2
     k:wgmma_fence()
-    for step = 0, p.block // 16 - 1 do
-      k:wgmma_mma_async(me.acc, a(step), b(step, me.number * half), form(half, 1, 1))
+    for first = 0, half - 1, columns do
+      local acc = columns == half and me.acc or me.acc:slice(first // 2, columns // 2)
+      for step = 0, p.block // 16 - 1 do
+        k:wgmma_mma_async(acc, a(step), b(step, me.number * half + first), form(columns, 1, 1))
+      end
     end
     k:wgmma_commit_group()
   end

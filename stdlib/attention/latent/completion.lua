@@ -12,6 +12,9 @@ local module = {}
 function module.fours_of(p) return p.value_dim // 16 end
 module.four = 4 * 128
 
+-- The first thread of the consumers.
+local function leads(me) return me.k:special "tid.x":eq(128 * me.p.copiers) end
+
 --- The number that the CTA has among those of all clusters, of one that its cluster has.
 function module.of_cta(g, number)
   return g.p.cluster > 1 and number * g.p.cluster + g.k:special "cluster_ctarank" or number
@@ -20,27 +23,43 @@ end
 --- The number of a unit's tile among those of all sequences.
 function module.tile_of(me, at) return module.of_cta(me.g, at.batch * me.p.kv_heads + at.head) end
 
+--- The address of the two counters of a unit's tile: its state, and the shares of its columns that have been taken. The
+--- state has the parts that are in memory in its bits `arrived`, above them the consumers that are done with the tile,
+--- and in the last one, `done`, whether a CTA has added the second of two parts to the first one, in its registers.
+function module.counter_of(me, at) return me.k:element(me.g.sizes.counters, module.tile_of(me, at) << 1) end
+module.arrived, module.done = 0xFFFF, 1 << 31
+
 --- The first of the CTA's rows among those of the sequence.
 function module.first_row(g, at) return module.of_cta(g, at.head) << 6 end
 
---- Stores pairs of columns of the thread's two rows, as values(half) gives them, from column `first` on in steps of 8.
+--- Stores pairs of columns of the thread's two rows, as values(half, i) gives them, from column `first` on in steps of
+--- 8. Of four steps, each lane stores one, 16 bytes: with 4 bytes of each, the stores of O took 2 to 3 us
+--- (docs/experiments/mla_decoding.md).
 function module.store_pairs(me, at, first, count, values)
   local k, p = me.k, me.p
-  local row = module.first_row(me.g, at) + me.row
+  local row, fours = module.first_row(me.g, at) + me.row, count % 4 == 0
+  local column = first + (fours and (me.lane & 3) << 3 or me.column)
   for half = 0, 1 do
     local inside = row + 8 * half
-    local to = k:element(me.g.sizes.O, (at.batch * p.rows + inside) * p.value_dim + (first + me.column))
+    local to = k:element(me.g.sizes.O, (at.batch * p.rows + inside) * p.value_dim + column)
     local guard = inside:lt(p.rows)
-    for i = 0, count - 1 do
-      local x, y = values(half, i)
-      k:st_global_b32(to, elements.to_output[p.dtype](k, x, y), { offset = 16 * i, guard = guard })
+    local function word(i) return elements.to_output[p.dtype](k, values(half, i)) end
+    for i = 0, count - 1, fours and 4 or 1 do
+      if fours then
+        local words = warps.transposed(k, { [0] = word(i), word(i + 1), word(i + 2), word(i + 3) }, me.lane)
+        k:st_global_v4_b32(to, words, { offset = 16 * i, guard = guard })
+      else
+        k:st_global_b32(to, word(i), { offset = 16 * i, guard = guard })
+      end
     end
   end
 end
 
---- 1 / sum, and 0 for a row that has seen no key.
-function module.inverse_of(k, sum)
-  local inverse = k:rcp_approx_ftz(sum)
+--- What makes a row of O of its sums: 1 / sum, times what the cache is multiplied by, and 0 for a row that has seen no
+--- key.
+function module.inverse_of(me, sum)
+  local k, inverse = me.k, me.k:rcp_approx_ftz(sum)
+  if me.descale then inverse = inverse * me.descale end
   k:mov(inverse, 0.0, { guard = sum:eq(0.0) })
   return inverse
 end
@@ -65,14 +84,14 @@ end
 local function look(me, at, first_of_two)
   local k = me.k
   local function shown() return k:address(me.g.buffers.seen, me.query.phase << 2) end
-  k:if_(k:special "tid.x":eq(128), function()
+  k:if_(leads(me), function()
     local seen = k:mov(0, { type = "u32" })
     k:if_(first_of_two, function()
-      k:ld_acquire_gpu_global_u32(seen, k:element(me.g.sizes.counters, module.tile_of(me, at)))
+      k:ld_acquire_gpu_global_u32(seen, module.counter_of(me, at))
     end)
     k:st_shared_u32(shown(), seen)
   end)
-  return function() return k:ld_shared_u32(shown()):eq(1) end
+  return function() return (k:ld_shared_u32(shown()) & module.arrived):eq(1) end
 end
 
 -- The address of the thread's first four in a part.
@@ -139,12 +158,8 @@ local function keep(me, at, slot, tops, sums)
       { guard = me.first_lane & me.number:eq(0) })
   end
   me.meet()
-  k:red_global_add_u32(
-    k:element(sizes.counters, module.tile_of(me, at)), 1, { sem = "release.gpu", guard = k:special "tid.x":eq(128) })
+  k:red_global_add_u32(module.counter_of(me, at), 1, { sem = "release.gpu", guard = leads(me) })
 end
-
---- The counter of a tile whose second part has been added to the first one's registers.
-module.done = 1 << 31
 
 --- What a consumer does with its accumulators behind the last block of a unit.
 function module.unit(me, at, count, work)
@@ -158,10 +173,9 @@ function module.unit(me, at, count, work)
   k:if_(whole | other, function()
     k:if_(other, function()
       add_other(me, module.of_cta(me.g, slot_of(k:mov(1, { type = "u32" }))), tops, sums)
-      k:st_release_gpu_global_u32(
-        k:element(me.g.sizes.counters, module.tile_of(me, at)), module.done, { guard = k:special "tid.x":eq(128) })
+      k:red_global_add_u32(module.counter_of(me, at), module.done, { sem = "release.gpu", guard = leads(me) })
     end)
-    local inverse = { [0] = module.inverse_of(k, sums[0]), module.inverse_of(k, sums[1]) }
+    local inverse = { [0] = module.inverse_of(me, sums[0]), module.inverse_of(me, sums[1]) }
     module.store_pairs(me, at, me.number * (p.value_dim // 2), p.value_dim // 16, function(half, i)
       local r = 4 * i + 2 * half
       return me.acc[r] * inverse[half], me.acc[r + 1] * inverse[half]

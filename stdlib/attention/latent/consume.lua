@@ -31,7 +31,9 @@ local function consumer_of(g, number)
   local me = { k = k, p = p, g = g, number = number, thread = k:special "tid.x" & 127 }
   me.lane = me.thread & 31
   me.scores, me.acc = k:regs("f32", p.block // 2), k:regs("f32", p.value_dim // 4)
-  me.soft = k:softmax { scores = me.scores, scale = g.sizes.scale_log2 }
+  me.descale = p.descale and k:ld_global_f32(g.sizes.descale) -- the scheduler has waited for the launch before
+  local scale = p.descale and g.sizes.scale_log2 * me.descale or g.sizes.scale_log2
+  me.soft = k:softmax { scores = me.scores, scale = scale }
   me.row = ((me.thread >> 5) << 4) + (me.lane >> 2) -- the first of the thread's rows, of 64
   me.rows = { [0] = me.row, me.row + 8 }
   me.column = (me.lane & 3) << 1

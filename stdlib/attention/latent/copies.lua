@@ -6,6 +6,7 @@
 
 local decode_copies = require "wgrun.attention.decode.copies"
 local completion = require "wgrun.attention.latent.completion"
+local dequantize = require "wgrun.attention.latent.dequantize"
 local pipeline = require "wgrun.pipeline.pipeline"
 
 local module = {}
@@ -141,13 +142,16 @@ local function each_row(g, work, thread)
 end
 
 --- The arrivals at the `full` barriers of pieces, and of queries.
-function module.producers(p) return p.copies == "rows" and 128 or 1 end
-function module.query_producers(p) return p.copies == "rows" and 128 or 32 end
+function module.producers(p) return ({ boxes = 1, rows = 128, converted = 4 * p.copiers })[p.copies] end
+function module.query_producers(p) return p.copies == "boxes" and 32 or 128 * p.copiers end
 
 --- The loops of the warps that copy: a warpgroup. thread: u32, its number there.
 function module.emit(g, work, thread)
   local k = g.k
   if g.p.copies == "rows" then return each_row(g, work, thread) end
+  if g.p.copies == "converted" then
+    return dequantize.emit(g, work, thread, queries_of(g, thread, 128 * g.p.copiers))
+  end
   local warp, lane = k:shfl_sync_idx_b32(thread >> 5, 0, 31), thread & 31
   k:if_(warp:lt(3), function() each_box(g, work, lane, warp) end, function()
     work.each_unit(queries_of(g, lane, 32))

@@ -39,6 +39,7 @@ function module.make(p, list)
       tops = k:shared { bytes = 512, align = 4, name = "tops" },
       sums = k:shared { bytes = 1024, align = 4, name = "sums" },
       seen = k:shared { bytes = 8, align = 4, name = "seen" },
+      taken = k:shared { bytes = 8, align = 4, name = "taken" },
     }
     g.pieces = pieces_of(k, p)
     g.queries = k:pipeline { stages = 1, arrivals = 8, producers = copies.query_producers(p), name = "queries" }
@@ -53,12 +54,12 @@ function module.make(p, list)
     local work = decode_scheduler.emit(k, p, g.sizes, thread & 31)
     meeting.all(k, p.cluster)
     local role = k:shfl_sync_idx_b32(thread >> 7, 0, 31)
-    k:if_(role:eq(0), function()
+    k:if_(role:lt(p.copiers), function()
       k:setmaxnreg_dec(p.registers[1])
       copies.emit(g, work, thread)
     end, function()
       k:setmaxnreg_inc(p.registers[2])
-      consume.emit(g, work, role - 1)
+      consume.emit(g, work, role - p.copiers)
     end)
     if p.cluster > 1 then meeting.all(k, p.cluster) end -- the other CTA may still need this one's memory
   end)

@@ -28,6 +28,10 @@ local decode = classes.new "mla_decode"
 --- timing.
 --- @param options table
 --- @option dtype "bf16"|"f16" = "bf16"  the type of Q, the cache and O
+--- @option cache_type "e4m3"|"fp8_ds_mla"?  the type of the cache, by default that of Q. "fp8_ds_mla": a row has 656
+---   bytes (u8), as FlashMLA, vLLM and SGLang have it: the latent elements in e4m3, four f32 scales by which 128 of
+---   them each are multiplied, and the rotary elements in bf16. "e4m3": all 576 elements, times a factor that launches
+---   give. Elements become `dtype` on their way to shared memory
 --- @option heads integer[1,65535] = 128  the heads of Q and O
 --- @option queries integer[1,64] = 1  the queries of each sequence
 --- @option causal boolean = true  the last query sees all keys of its sequence, the one before it all but the last, and
@@ -50,19 +54,13 @@ function wg.mla_decode(opts)
     { plan = p, parameters = parameters, kernel = kernel.make(p, parameters), workspace = {}, full = {} }, decode)
 end
 
--- The CTAs of a launch: all of them run at a time, since those with parts of a sequence wait for each other.
+-- The CTAs of a launch: by default those that run at a time. Groups of rows with the same keys need one cluster each.
 local function ctas_of(p, blocks, given)
-  local most = p.cluster * roofline.clusters_at_a_time(p.cluster)
   local least = p.kv_heads * p.cluster
-  if given and (given % p.cluster ~= 0 or given < least or given > most) then
-    fail(("mla_decode: grid is %d, must be a multiple of %d from %d to %d, the CTAs that run at a time"):format(
-      given, p.cluster, least, most))
+  if given and (given % p.cluster ~= 0 or given < least) then
+    fail(("mla_decode: grid is %d, must be a multiple of %d from %d on"):format(given, p.cluster, least))
   end
-  if least > most then
-    fail(("mla_decode: %d rows of queries and heads need %d CTAs at a time, and %d are possible"):format(
-      p.rows, least, most))
-  end
-  return given or math.min(blocks * p.cluster, most)
+  return given or math.max(least, p.cluster * math.min(blocks, roofline.clusters_at_a_time(p.cluster)))
 end
 
 --- The options of a launch, for kernel:run, kernel:time and kernel:prepare.
@@ -77,27 +75,34 @@ end
 --- @option pages tensor?  s32, batch x most pages of a sequence: where its pages are in the cache; entries behind a
 ---   sequence's last page are not used
 --- @option lse tensor?  f32, batch x heads x queries: receives the natural logarithms
+--- @option descale tensor?  f32, one value, of a cache of e4m3: what its elements are multiplied by; 1 by default
 --- @option grid integer?  the CTAs; by default one on each SM that finds work
 --- @return table  { grid =, args = }
 --- @raise when the extents do not fit each other, or a value is missing.
 function decode:launch(Q, cache, O, values)
   local p, what = self.plan, "mla_decode"
   arguments.options("mla_decode:launch", values)
-  for value, option in pairs { lse = "lse", pages = "page" } do
-    if values[value] ~= nil and not p[option] then
+  local made_with = { lse = p.lse, pages = p.page, descale = p.descale }
+  for value, option in pairs { lse = "lse", pages = "page", descale = 'cache_type = "e4m3"' } do
+    if values[value] ~= nil and not made_with[value] then
       fail(("%s: `%s` is given, but wg.%s was made without `%s`"):format(what, value, what, option))
     end
   end
   local batches = arguments.shape_of(shaped(what, "Q", Q, p.dtype, { 0, p.queries, p.heads, p.dim }))[1]
   shaped(what, "O", O, p.dtype, { batches, p.queries, p.heads, p.value_dim })
-  local of_cache = { p.page and 0 or batches, p.page or 0, p.dim }
-  local shape = arguments.shape_of(shaped(what, "the cache", cache, p.dtype, of_cache))
+  local of_cache = { p.page and 0 or batches, p.page or 0, p.cache_row }
+  local shape = arguments.shape_of(shaped(what, "the cache", cache, p.cache_dtype, of_cache))
   local keys, width = shape[2], nil
   if p.lse then shaped(what, "lse", values.lse, "f32", { batches, p.heads, p.queries }) end
   if p.page then
     if values.lengths == nil then fail "mla_decode: `lengths` is missing" end
     width = arguments.shape_of(shaped(what, "pages", values.pages, "s32", { batches, 0 }))[2]
     keys = width * p.page
+  end
+  local descale = values.descale
+  if p.descale then
+    self.full.one = self.full.one or wg.full("f32", { 1 }, 1.0)
+    descale = shaped(what, "descale", descale or self.full.one, "f32", { 1 })
   end
   local lengths = values.lengths or decode_launch.full_lengths(self, batches, keys)
   shaped(what, "lengths", lengths, "s32", { batches })
@@ -107,9 +112,10 @@ function decode:launch(Q, cache, O, values)
   local ctas = ctas_of(p, blocks, values.grid)
   -- Two rounds of stretches, where there are sequences for both.
   local rounds = math.min(2, batches * p.cluster * p.kv_heads // ctas + 1)
-  local w = decode_launch.workspace(self, ctas * rounds, batches * p.kv_heads * p.cluster, 64, p.value_dim)
+  local w = decode_launch.workspace(self, ctas * rounds, 2 * batches * p.kv_heads * p.cluster, 64, p.value_dim)
   local args = builder_parameters.arguments(self.parameters, {
     Q = Q, cache = cache, O = O, lse = values.lse, lengths = lengths, pages = values.pages, table_width = width,
+    descale = descale,
     keys = keys, batches = batches, together = p.kv_heads, rounds = rounds,
     scale_log2 = arguments.positive("mla_decode: scale", values.scale) / math.log(2),
     partials = w.partials, part_sums = w.part_sums, counters = w.counters,

@@ -11,7 +11,8 @@ function module.make(p)
     and { dtype = p.dtype, box = { 64, p.box_rows, 1 }, swizzle = "128B", constant = true } or nil
   local each_cta = "%d elements for each CTA of the grid, times rounds"
   return parameters.rows {
-    { "Q", const }, { "cache", not boxes and const or nil, map = boxes }, { "O", p.dtype .. "*" },
+    { "Q", const }, { "cache", not boxes and ("const %s*"):format(p.cache_dtype) or nil, map = boxes },
+    { "O", p.dtype .. "*" },
     p.lse and { "lse", "f32*" }, { "lengths", "const s32*" },
     p.page
       and { "pages", "const s32*", ("%d keys each, for each sequence table_width numbers of pages"):format(p.page) }
@@ -20,11 +21,12 @@ function module.make(p)
     { "keys", "u32", "the most keys that a sequence can have" }, { "batches", "u32" },
     { "together", "u32", ("%d: groups of rows with the same keys"):format(p.kv_heads) },
     { "rounds", "u32", "the most stretches that a CTA has" },
+    p.descale and { "descale", "const f32*", "one factor of all elements of the cache" } or false,
     { "scale_log2", "f32", "the factor of the scores times log2(e)" },
     { "partials", "f32*", each_cta:format(2 * 64 * p.value_dim) }, { "part_sums", "f32*", each_cta:format(4 * 64) },
     {
       "counters", "u32*",
-      ("%d for each sequence, zeros before the first launch"):format(p.kv_heads * p.cluster),
+      ("%d for each sequence, zeros before the first launch"):format(2 * p.kv_heads * p.cluster),
     },
   }
 end

@@ -1,19 +1,55 @@
--- Parts of sequences that several CTAs have had, for wg.mla_decode: a CTA that has done all of its units waits for the
--- other parts of those that it shares, and adds up some of the columns of each, in the order of the parts. All CTAs of
--- the grid run at a time, so that none waits in vain.
+-- Parts of sequences that several CTAs have had, for wg.mla_decode: a CTA that has done all of its units looks for the
+-- other parts of those that it shares. Once all are there, its consumers take shares of the columns until none is left,
+-- and add up the parts of each in their order, so that the result does not depend on who takes which share.
+--
+-- It looks for a while only. The CTA whose part comes last waits for nobody. So no CTA has to wait for one that may not
+-- run before this one ends, and CTAs of a grid need not run at a time, whatever else is on the device.
 
 local decode_finish = require "wgrun.attention.decode.finish"
 local completion = require "wgrun.attention.latent.completion"
 
 local module = {}
 
--- Waits until all parts of the tile are there.
-local function wait_for_parts(me, counter, parts)
+-- Looks at a tile's counter so often: about a millisecond, longer than CTAs of most launches are apart.
+local patience = 1024
+
+local function zero(k) return k:mov(0, { type = "u32" }) end
+
+-- What thread 0 takes of a tile's shares: a number, for all threads of the consumer.
+local function shared_number(me, number)
   local k = me.k
-  k:if_(me.thread:eq(0), function()
-    k:while_(function() return k:ld_acquire_gpu_global_u32(counter):lt(parts) end, function() end)
-  end)
+  local place = k:address(me.g.buffers.taken, me.number << 2)
+  k:st_shared_u32(place, number, { guard = me.thread:eq(0) })
   me.sync()
+  local taken = k:ld_shared_u32(place)
+  me.sync() -- before the next number
+  return taken
+end
+
+-- Takes the next share, in thread 0.
+local function take(me, counter)
+  local number = zero(me.k)
+  me.k:if_(me.thread:eq(0), function() me.k:atom_global_add_u32(number, counter, 1, { offset = 4 }) end)
+  return number
+end
+
+-- The first share that the consumer takes once all parts of the tile are there, in thread 0; `none` where the columns
+-- are stored already, or some parts have not come for long.
+local function first_share(me, counter, parts, none)
+  local k = me.k
+  local number, seen, looks = k:mov(none, { type = "u32" }), zero(k), zero(k)
+  local function missing() return (seen & completion.arrived):lt(parts) & seen:lt(completion.done) end
+  k:if_(me.thread:lt(32), function() -- a warp, whose lanes stay together
+    k:while_(function() return missing() & looks:lt(patience) end, function()
+      k:ld_acquire_gpu_global_u32(seen, counter)
+      k:shfl_sync_idx_b32(seen, seen, 0, 31)
+      k:add(looks, looks, 1)
+    end)
+    k:if_(~missing() & seen:lt(completion.done) & me.thread:eq(0), function()
+      k:atom_global_add_u32(number, counter, 1, { offset = 4 })
+    end)
+  end)
+  return number
 end
 
 -- Adds up the parts of `at_once` neighbouring fours, from `first` on; the loads of some parts are in flight together.
@@ -48,7 +84,7 @@ local function add_parts(me, at, parts, slot_of, first, at_once, parts_at_once)
     end
     for half = 0, 1 do totals[half].add(loaded[half]) end
   end)
-  local inverse = { [0] = completion.inverse_of(k, totals[0].sum), completion.inverse_of(k, totals[1].sum) }
+  local inverse = { [0] = completion.inverse_of(me, totals[0].sum), completion.inverse_of(me, totals[1].sum) }
   completion.store_pairs(me, at, first << 3, at_once, function(half, j)
     local v = totals[half].values
     return v[2 * j] * inverse[half], v[2 * j + 1] * inverse[half]
@@ -58,13 +94,13 @@ local function add_parts(me, at, parts, slot_of, first, at_once, parts_at_once)
   end
 end
 
--- The CTA's share of the columns of a tile that is in parts, of which it has the one called `number`.
+-- A share of the columns of a tile that is in parts: one of two for each part.
 local function add_columns(me, at, parts, slot_of, number)
   local k, p = me.k, me.p
   local function each(at_once, parts_at_once)
-    local groups = 2 * completion.fours_of(p) // at_once
+    local groups = completion.fours_of(p) // at_once
     local from, to = k:div(number * groups, parts), k:div((number + 1) * groups, parts)
-    k:loop({ from = from + me.number, to = to, step = 2 }, function(group)
+    k:loop({ from = from, to = to }, function(group)
       add_parts(me, at, parts, slot_of, group * at_once, at_once, parts_at_once)
     end)
   end
@@ -76,17 +112,19 @@ function module.emit(me, work)
   local k = me.k
   work.each_unit(function(at, count)
     k:if_(count:ne(at.blocks), function()
-      local _, parts, slot_of, number = work.slots(at)
-      local counter = k:element(me.g.sizes.counters, completion.tile_of(me, at))
-      wait_for_parts(me, counter, parts)
-      local in_parts = k:ld_acquire_gpu_global_u32(counter):lt(completion.done)
-      me.meet() -- both have seen the counter
-      k:if_(in_parts, function() add_columns(me, at, parts, slot_of, number) end)
-      me.sync()
-      -- Who is done last makes the counter 0 again: each consumer of each part counts.
+      local _, parts, slot_of = work.slots(at)
+      local counter, shares = completion.counter_of(me, at), parts << 1
+      local number = k:mov(shared_number(me, first_share(me, counter, parts, shares)), { type = "u32" })
+      k:while_(function() return number:lt(shares) end, function()
+        local following = take(me, counter) -- it comes while this one is added up
+        add_columns(me, at, parts, slot_of, number)
+        k:mov(number, shared_number(me, following))
+      end)
+      -- Who is done last makes the counters 0 again: each consumer of each part counts.
       k:if_(me.thread:eq(0), function()
         local before = k:atom_global_add_u32(counter, 1 << 16, { sem = "acq_rel.gpu" })
-        k:st_global_u32(counter, 0, { guard = (before >> 16 & 0x7FFF):eq(2 * parts - 1) })
+        local last = (before >> 16 & 0x7FFF):eq(shares - 1)
+        for _, offset in ipairs { 0, 4 } do k:st_global_u32(counter, 0, { offset = offset, guard = last }) end
       end)
     end)
   end)

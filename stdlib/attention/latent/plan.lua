@@ -3,6 +3,8 @@
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local decode_plan = require "wgrun.attention.decode.plan"
+local dequantize = require "wgrun.attention.latent.dequantize"
+local native = require "wgrun.native"
 
 local module = {}
 
@@ -29,18 +31,32 @@ end
 function module.make(opts)
   local name = "wg.mla_decode"
   opts = arguments.options(name, opts)
-  local p = { what = name, dim = values + rotary, value_dim = values, block = 64, stages = 2, threads = 384 }
+  local p = { what = name, dim = values + rotary, value_dim = values, block = 64, stages = 2 }
   for _, key in ipairs { "dtype", "heads", "queries", "causal", "page", "lse", "name" } do p[key] = opts[key] end
   p.rows = p.heads * p.queries
+  p.format = dequantize.formats[opts.cache_type]
+  if p.format and opts.copies then
+    native.fail(("%s: copies = `%s` is for caches of the type of Q"):format(name, opts.copies))
+  end
+  if p.format and p.format.wide and p.format.wide ~= p.dtype then
+    native.fail(("%s: rows of %s have columns of %s: dtype must be that, not %s"):format(
+      name, opts.cache_type, p.format.wide, p.dtype))
+  end
   decode_plan.choose_boxes(p, opts.copies)
+  if p.format then p.copies = "converted" end
+  p.descale = p.format and p.format.descale or false
+  p.cache_dtype, p.cache_row = p.format and p.format.dtype or p.dtype, p.format and p.format.bytes or p.dim
   -- CTAs with the same keys share copies of them by multicast.
   p.cluster = p.rows > 64 and p.copies == "boxes" and 2 or 1
   p.kv_heads = (p.rows + 64 * p.cluster - 1) // (64 * p.cluster) -- for the scheduler: groups of rows
   -- With 64 rows or fewer a block takes longer to come from memory than to multiply.
-  p.memory_bound = p.rows <= 64
+  p.memory_bound = p.rows <= 64 and not p.format
   p.split_cost = 5 -- blocks of keys: what a sequence in two parts costs
   p.pieces = pieces_of(p.cluster, p.copies)
-  p.registers = { 40, 232 }
+  -- Warpgroups that copy. Two that convert hide each other's latencies.
+  p.copiers = p.format and 2 or 1
+  p.threads = 128 * (p.copiers + 2)
+  p.registers = p.format and { 56, 200 } or { 40, 232 }
   local function tile(rows, columns)
     return wg.tile { dtype = p.dtype, mn = rows, k = columns, major = "K", swizzle = "128B" }
   end
