@@ -1,0 +1,64 @@
+-- B's block scales in the registers of a consumer's warps. A tile of D touches one or two rows of them, which have a
+-- scale for each block of K, the same for all rows of the tile. Lane i holds that of the i-th of 32 blocks of K: one
+-- load brings the next 32 of a row from global memory, long before they are needed, and a shuffle hands that of a block
+-- to all lanes. Weights that come from memory have scales that come from there, too: what is asked for one block ahead
+-- is late (docs/experiments/block_scaled.md).
+
+local module = {
+  block = 128, -- the elements of K that share scales, and the rows of B that do
+}
+
+--- The scales that a consumer's warp holds: `rows` rows of the tile's. lane: the thread's, of its warp. sets: of
+--- products; where there are two, the blocks of odd numbers have the second.
+function module.new(k, sizes, rows, lane, sets)
+  return setmetatable({
+    k = k, sizes = sizes, rows = rows, lane = lane, sets = sets,
+    held = k:regs("f32", rows), ahead = k:regs("f32", rows), -- those of 32 blocks, and the next 32
+    addresses = k:regs("u64", rows), -- of the scales `lane` blocks behind the next set
+    block = k:reg "u32", -- the next one's number in the work unit
+    last = k:reg "s32", -- of the blocks behind which the lane has a scale in the next 32
+  }, { __index = module })
+end
+
+--- Asks for the first scales of a work unit, whose tile has the first column `column`. The scales that are held stay.
+function module.ask_first(me, work, column)
+  local k, sizes = me.k, me.sizes
+  local blocks, last = (sizes.K + (module.block - 1)) >> 7, (sizes.N - 1) >> 7
+  local count = (work.to - work.from + (module.block - 1)) >> 7
+  for i = 0, me.rows - 1 do
+    local row = k:min((column >> 7) + i, last) -- rows beyond the last one repeat it
+    local first = (work.scales_first and row + work.scales_first or row) * blocks + me.lane
+    k:mov(me.addresses[i], k:element(sizes.b_scales, work.from == 0 and first or first + (work.from >> 7)))
+    k:mov(me.ahead[i], 0.0)
+    k:ld_global_f32(me.ahead[i], me.addresses[i], { guard = me.lane:lt(count) })
+  end
+  k:mov(me.last, count - me.lane - 33)
+end
+
+--- Goes on to the work unit whose first scales have been asked for.
+function module.restart(me) me.k:mov(me.block, 0) end
+
+--- Puts the next block's scale of each row into the registers `into`. set: of products. Returns what advance gets.
+function module.take(me, into, set)
+  local k, first = me.k, set == 1 and (me.block & 31):eq(0) or nil
+  for i = 0, me.rows - 1 do
+    if first then k:mov(me.held[i], me.ahead[i], { guard = first }) end
+    k:shfl_sync_idx_b32(into[i], me.held[i], me.block, 31)
+  end
+  return first
+end
+
+--- Goes on to the next block, and behind the first of 32 asks for the next 32.
+function module.advance(me, first)
+  local k = me.k
+  if first then
+    first = first & me.last:ge(me.block)
+    for i = 0, me.rows - 1 do
+      k:ld_global_f32(me.ahead[i], me.addresses[i], { offset = 32 * 4, guard = first })
+      k:add(me.addresses[i], me.addresses[i], 4 * me.sets)
+    end
+  end
+  k:add(me.block, me.block, 1)
+end
+
+return module
