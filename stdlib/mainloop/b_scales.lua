@@ -8,13 +8,12 @@ local module = {
   block = 128, -- the elements of K that share scales, and the rows of B that do
 }
 
---- The scales that a consumer's warp holds: `rows` rows of the tile's. lane: the thread's, of its warp. sets: of
---- products; where there are two, the blocks of odd numbers have the second.
-function module.new(k, sizes, rows, lane, sets)
+--- The scales that a consumer's warp holds: `rows` rows of the tile's. lane: the thread's, of its warp.
+function module.new(k, sizes, rows, lane)
   return setmetatable({
-    k = k, sizes = sizes, rows = rows, lane = lane, sets = sets,
+    k = k, sizes = sizes, rows = rows, lane = lane,
     held = k:regs("f32", rows), ahead = k:regs("f32", rows), -- those of 32 blocks, and the next 32
-    addresses = k:regs("u64", rows), -- of the scales `lane` blocks behind the next set
+    addresses = k:regs("u64", rows), -- of the scales `lane` blocks behind the next one
     block = k:reg "u32", -- the next one's number in the work unit
     last = k:reg "s32", -- of the blocks behind which the lane has a scale in the next 32
   }, { __index = module })
@@ -24,11 +23,12 @@ end
 function module.ask_first(me, work, column)
   local k, sizes = me.k, me.sizes
   local blocks, last = (sizes.K + (module.block - 1)) >> 7, (sizes.N - 1) >> 7
-  local count = (work.to - work.from + (module.block - 1)) >> 7
+  local from = work.from ~= 0 and work.from >> 7 or nil
+  local count = from and blocks - from or blocks -- also those of slices of K behind this one
   for i = 0, me.rows - 1 do
     local row = k:min((column >> 7) + i, last) -- rows beyond the last one repeat it
     local first = (work.scales_first and row + work.scales_first or row) * blocks + me.lane
-    k:mov(me.addresses[i], k:element(sizes.b_scales, work.from == 0 and first or first + (work.from >> 7)))
+    k:mov(me.addresses[i], k:element(sizes.b_scales, from and first + from or first))
     k:mov(me.ahead[i], 0.0)
     k:ld_global_f32(me.ahead[i], me.addresses[i], { guard = me.lane:lt(count) })
   end
@@ -38,11 +38,11 @@ end
 --- Goes on to the work unit whose first scales have been asked for.
 function module.restart(me) me.k:mov(me.block, 0) end
 
---- Puts the next block's scale of each row into the registers `into`. set: of products. Returns what advance gets.
-function module.take(me, into, set)
-  local k, first = me.k, set == 1 and (me.block & 31):eq(0) or nil
+--- Puts the next block's scale of each row into the registers `into`. Returns what advance gets.
+function module.take(me, into)
+  local k, first = me.k, (me.block & 31):eq(0)
   for i = 0, me.rows - 1 do
-    if first then k:mov(me.held[i], me.ahead[i], { guard = first }) end
+    k:mov(me.held[i], me.ahead[i], { guard = first })
     k:shfl_sync_idx_b32(into[i], me.held[i], me.block, 31)
   end
   return first
@@ -51,12 +51,10 @@ end
 --- Goes on to the next block, and behind the first of 32 asks for the next 32.
 function module.advance(me, first)
   local k = me.k
-  if first then
-    first = first & me.last:ge(me.block)
-    for i = 0, me.rows - 1 do
-      k:ld_global_f32(me.ahead[i], me.addresses[i], { offset = 32 * 4, guard = first })
-      k:add(me.addresses[i], me.addresses[i], 4 * me.sets)
-    end
+  local asks = first & me.last:ge(me.block)
+  for i = 0, me.rows - 1 do
+    k:ld_global_f32(me.ahead[i], me.addresses[i], { offset = 32 * 4, guard = asks })
+    k:add(me.addresses[i], me.addresses[i], 4)
   end
   k:add(me.block, me.block, 1)
 end

@@ -25,10 +25,9 @@ local function consumer_of(g, consumer, sums)
   me.form = { n = s.columns, k = p.k_step, d = "f32", a = p.dtype, b = p.dtype }
   local first_row = consumer.number * (64 * p.blocks) + ((k:special "tid.x" >> 5 & 3) << 4) + (me.lane >> 2)
   me.a_scales_at = k:address(g.buffers.scales, first_row << 2)
-  me.from_b = b_scales.new(k, g.sizes, s.rows, me.lane, s.sets)
+  me.from_b = b_scales.new(k, g.sizes, s.rows, me.lane)
   for number = 1, s.sets do
     me.sets[number] = {
-      number = number,
       products = k:regs("f32", s.columns // 2),
       a_scales = k:regs("f32", 2 * p.blocks), -- of the thread's two rows of each block of 64
       b_scales = k:regs("f32", s.rows),
@@ -100,7 +99,7 @@ local function begin_block(me, tile, set)
   me.ring:wait(me.cursor)
   set.a, set.b = me.operands(me.cursor.stage)
   load_a_scales(me, set, tile.a_scales_at)
-  local first = me.from_b:take(set.b_scales, set.number)
+  local first = me.from_b:take(set.b_scales)
   multiply(me, set, 1, 0)
   k:fence_proxy_async { space = "shared::cta" } -- the scales have been read: the next copy may overwrite them,
   k:bar_warp_sync(0xFFFFFFFF) -- once one lane has arrived for its warp
@@ -158,20 +157,24 @@ end
 -- Likewise, with two blocks in flight, of which one is added.
 local function two_at_a_time(me, tile, work, look_ahead)
   local k, left, one, two = me.k, work.to - work.from, me.sets[1], me.sets[2]
+  local even, done = k:label(), k:label() -- the end of an even number of blocks; of all
   begin_block(me, tile, one)
-  k:while_(function() return left:gt(2 * scale_block) end, function()
-    k:sub(left, left, 2 * scale_block)
+  k:while_(function() return left:gt(scale_block) end, function()
+    k:sub(left, left, scale_block)
     begin_block(me, tile, two)
     finish_block(me, tile, one, 1)
+    k:jump(even, left:le(scale_block))
+    k:sub(left, left, scale_block)
     begin_block(me, tile, one)
     finish_block(me, tile, two, 1)
   end)
   if look_ahead then look_ahead() end
-  k:if_(left:gt(scale_block), function()
-    begin_block(me, tile, two)
-    finish_block(me, tile, one, 1)
-    finish_block(me, tile, two)
-  end, function() finish_block(me, tile, one) end)
+  finish_block(me, tile, one)
+  k:jump(done)
+  k:place(even)
+  if look_ahead then look_ahead() end
+  finish_block(me, tile, two)
+  k:place(done)
 end
 
 -- Begins each tile by itself, with a wait for B's first scales.
