@@ -32,19 +32,19 @@ function block_scaled.plan(p)
   if p.block_k ~= scale_block then
     fail(("%s: tile[3] is %d, must be %d: the blocks of K that have scales"):format(p.what, p.block_k, scale_block))
   end
-  -- TMA begins at multiples of 16 bytes. A group begins at any row: its scales come with up to three before them.
+  if p.m > 256 then fail(("%s: tile[1] is %d: with block scales at most 256"):format(p.what, p.m)) end
+  -- TMA begins at multiples of 16 bytes. A group begins at any row: its scales come with up to three before them. Two
+  -- boxes bring those of 256 rows, each with a multiple of 128 bytes, at which the second may begin in shared memory.
   local lines = p.m + (p.groups and 4 or 0)
-  if lines > 256 then
-    fail(("%s: tile[1] is %d: with block scales at most %s"):format(
-      p.what, p.m, p.groups and "192, with groups" or "256"))
-  end
+  local boxes = ceil_div(lines, 256)
+  if boxes > 1 then lines = ceil_div(lines, 32 * boxes) * 32 end
   local segment = common_divisor(p.n, scale_block)
   local s = {
     segment = segment, -- columns of a tile that surely have the same scale of B, wherever the tile begins
     rows = ceil_div(p.n + scale_block - segment, scale_block), -- rows of B's scales that a tile can touch
     parts = 1,
-    bytes = 4 * lines, -- of a stage: a scale for each row of A
-    stride = ceil_div(4 * lines, 128) * 128, -- from stage to stage
+    boxes = boxes, lines = lines, -- rows of A in a box
+    stride = ceil_div(4 * lines * boxes, 128) * 128, -- bytes, from stage to stage
     box = { dtype = "f32", box = { lines, 1 }, constant = true },
   }
   -- A product takes as many columns at a time as there are registers for besides the sums.
@@ -83,13 +83,16 @@ end
 -- A's scales for a block of K. TMA begins at multiples of 16 bytes, groups of rows at any row.
 function block_scaled.producer(g, copies)
   if not copies.scales then return { bytes = 0, bytes_with_a = 0 } end
-  local k, p, first_stage = g.k, g.p, g.k:address(g.buffers.scales)
+  local k, s, first_stage = g.k, g.p.block_scaled, g.k:address(g.buffers.scales)
   return {
-    bytes = p.block_scaled.bytes, bytes_with_a = 0,
+    bytes = 4 * s.lines * s.boxes, bytes_with_a = 0,
     before = function(row, first_k, stage, barrier)
-      local first = p.groups and row & 0xFFFFFFFC or row
-      k:cp_async_bulk_tensor_2d(
-        first_stage + stage * p.block_scaled.stride, g.maps.a_scales, { first, first_k >> 7 }, barrier)
+      local first, to, block = g.p.groups and row & 0xFFFFFFFC or row, first_stage + stage * s.stride, first_k >> 7
+      k:cp_async_bulk_tensor_2d(to, g.maps.a_scales, { first, block }, barrier)
+      for box = 1, s.boxes - 1 do
+        k:cp_async_bulk_tensor_2d(
+          to + 4 * s.lines * box, g.maps.a_scales, { first + s.lines * box, block }, barrier)
+      end
     end,
   }
 end

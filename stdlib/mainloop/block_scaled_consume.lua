@@ -200,23 +200,28 @@ local function with_look_ahead(me, blocks_of_k)
     me.from_b:ask_first(work, column)
   end
   local fresh = k:mov(1, { type = "u32" }) -- 0 once the CTA's first tile has begun
-  return function(work, place)
+  local function sum(work, place)
     k:if_(fresh:ne(0), function() look_ahead(place, work) end)
     k:mov(fresh, 0)
     local row, column = k:mov(next_row, { type = "u32" }), k:mov(next_column, { type = "u32" })
     blocks_of_k(me, tile_of(me, work, row, column), work, function() look_ahead(work.following()) end)
     return row, column
   end
+  return sum, function(work)
+    k:mov(fresh, 0)
+    look_ahead(work.following())
+  end
 end
 
 --- What a kind of main loop has for its consumers (mainloop/dense.lua).
 function module.emit(g, consumer, sums)
   local p, me = g.p, consumer_of(g, consumer, sums)
-  local blocks_of_k = p.block_scaled.sets == 2 and two_at_a_time or one_by_one
   -- Three consumers hide what one of them does between two products: looking ahead makes their loop 2 to 3 percent
   -- slower, and that of two 4 percent faster. With slices of K a CTA has few tiles to look ahead to.
-  local alone = p.groups or p.consumers == 3 or p.splits > 1
-  return (alone and each_by_itself or with_look_ahead)(me, blocks_of_k), function() end
+  local alone = p.consumers == 3 or p.splits > 1
+  local blocks_of_k = p.block_scaled.sets == 2 and two_at_a_time or one_by_one
+  local sum, passed = (alone and each_by_itself or with_look_ahead)(me, blocks_of_k)
+  return sum, function() end, passed
 end
 
 return module
