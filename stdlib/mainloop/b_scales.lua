@@ -13,10 +13,16 @@ function module.new(k, sizes, rows, lane)
   return setmetatable({
     k = k, sizes = sizes, rows = rows, lane = lane,
     held = k:regs("f32", rows), ahead = k:regs("f32", rows), -- those of 32 blocks, and the next 32
-    addresses = k:regs("u64", rows), -- of the scales `lane` blocks behind the next one
-    block = k:reg "u32", -- the next one's number in the work unit
-    last = k:reg "s32", -- of the blocks behind which the lane has a scale in the next 32
+    first = k:regs("u64", rows), -- the addresses of the work unit's first scales
+    last = k:reg "u32", -- the number of its last scale; lanes beyond it repeat that one
+    block = k:reg "u32", -- the number of the next block
   }, { __index = module })
+end
+
+-- Asks for the scales of 32 blocks from number `from` on; where `guard` holds, if it is given.
+local function ask(me, from, guard)
+  local k, number = me.k, me.k:min(from, me.last)
+  for i = 0, me.rows - 1 do k:ld_global_f32(me.ahead[i], k:mad_wide_u32(number, 4, me.first[i]), { guard = guard }) end
 end
 
 --- Asks for the first scales of a work unit, whose tile has the first column `column`. The scales that are held stay.
@@ -24,15 +30,13 @@ function module.ask_first(me, work, column)
   local k, sizes = me.k, me.sizes
   local blocks, last = (sizes.K + (module.block - 1)) >> 7, (sizes.N - 1) >> 7
   local from = work.from ~= 0 and work.from >> 7 or nil
-  local count = from and blocks - from or blocks -- also those of slices of K behind this one
   for i = 0, me.rows - 1 do
     local row = k:min((column >> 7) + i, last) -- rows beyond the last one repeat it
-    local first = (work.scales_first and row + work.scales_first or row) * blocks + me.lane
-    k:mov(me.addresses[i], k:element(sizes.b_scales, from and first + from or first))
-    k:mov(me.ahead[i], 0.0)
-    k:ld_global_f32(me.ahead[i], me.addresses[i], { guard = me.lane:lt(count) })
+    local first = (work.scales_first and row + work.scales_first or row) * blocks
+    k:mov(me.first[i], k:element(sizes.b_scales, from and first + from or first))
   end
-  k:mov(me.last, count - me.lane - 33)
+  k:mov(me.last, (from and blocks - from or blocks) - 1) -- of a slice of K, that of the last slice
+  ask(me, me.lane)
 end
 
 --- Goes on to the work unit whose first scales have been asked for.
@@ -50,13 +54,8 @@ end
 
 --- Goes on to the next block, and behind the first of 32 asks for the next 32.
 function module.advance(me, first)
-  local k = me.k
-  local asks = first & me.last:ge(me.block)
-  for i = 0, me.rows - 1 do
-    k:ld_global_f32(me.ahead[i], me.addresses[i], { offset = 32 * 4, guard = asks })
-    k:add(me.addresses[i], me.addresses[i], 4)
-  end
-  k:add(me.block, me.block, 1)
+  ask(me, me.block + (me.lane + 32), first)
+  me.k:add(me.block, me.block, 1)
 end
 
 return module
