@@ -42,10 +42,12 @@ end
 
 -- Rows of tiles that the order covers before it goes on to the next column: those that were fastest. CTAs that need the
 -- same rows of weights follow each other: those of a column, or with A and B swapped of a row. A sparse A has half of
--- B's bytes: 2816 of its rows make a wave of 132 tiles of 128x256 22 by 6 tiles.
-local function rows_in_order(p, kind)
+-- B's bytes: 2816 of its rows make a wave of 132 tiles of 128x256 22 by 6 tiles. With block scales, few of the `rows`
+-- would be left behind the first 16, and all of B would be read again for them.
+local function rows_in_order(p, kind, rows)
   if p.swapped then return 1 end
   if p.pingpong then return 8 end
+  if kind == "block_scaled" and rows > 16 and rows <= 24 then return rows end
   return kind == "dense" and 12 or kind == "sparse" and 2816 // p.m or 16
 end
 
@@ -63,7 +65,7 @@ local function choose(p, M, N, K, bytes, schedule, kind, groups, opts)
     kind = kind, M = M, N = N, row_bytes = row_bytes_of(p, K, bytes), groups = groups, tails = opts.halves,
   }
   local may_cluster = opts.problem and e.plain
-    and not (opts.tile or opts.stages or opts.cluster or opts.splits or opts.last_splits)
+    and not (groups or opts.tile or opts.stages or opts.cluster or opts.splits or opts.last_splits)
   problem.group_bytes = groups and bytes * K * (M + groups * N * p.products) + d_bytes * M * N
   for _, c in ipairs(cost.candidates(kind, p.products)) do
     local m, n = c.tile[1], c.tile[2]
@@ -282,7 +284,8 @@ function module.make(given)
   end
   -- Not in clusters, whose CTAs must load the same block of the shared operand at the same time.
   p.k_offset = p.swapped and M <= 16 and p.splits == 1 and p.cluster == 1 and not p.stream_k
-  p.group = opts.group or rows_in_order(p, kind)
+  local tile_rows = ceil_div(ceil_div(M, groups or 1), p.m * cluster_m)
+  p.group = opts.group or rows_in_order(p, kind, tile_rows)
   -- Operands that the L2 cache evicts first, because they are used once: A where a tile has all columns of D, and a D
   -- that would fill more than half of the cache.
   p.evict_first = { A = p.swapped and M <= p.n, D = opts.problem and M * N * element_bytes[p.d] > target.l2 // 2 }

@@ -106,8 +106,14 @@ for _, row in ipairs { { 4096, 7168, 16384, 192, 3 }, { 4096, 7168, 2048, 256, 1
   local plan = wg.gemm({ dtype = "e4m3", scales = of_blocks, problem = { row[1], row[2], row[3] } }).plan
   check.equal({ plan.m, plan.last_splits, plan.cluster_n }, { row[4], row[5], row[4] == 256 and 2 or 1 })
 end
+-- 22 rows of tiles are one band, 43 are three.
+for _, row in ipairs { { 4096, 1, 22 }, { 8192, 1, 16 }, { 32768, 8, 22 }, { 3072, 1, 16 } } do
+  local grouped = row[2] > 1 and "contiguous" or nil
+  local opts = { dtype = "e4m3", scales = of_blocks, problem = { row[1], 7168, 16384, row[2] }, groups = grouped, tile = { 192, 128 } }
+  check.equal(wg.gemm(opts).plan.group, row[3])
+end
 -- Tiles of 256 rows in clusters are for a plan that may choose both.
-for _, more in ipairs { { cluster = 1 }, { stages = 4 }, { last_splits = 2 }, { splits = 1 }, { epilogue = { alpha = true } } } do
+for _, more in ipairs { { cluster = 1 }, { stages = 4 }, { last_splits = 2 }, { splits = 1 }, { groups = "masked" }, { epilogue = { alpha = true } } } do
   more.dtype, more.scales, more.problem = "e4m3", of_blocks, { 4096, 4096, 4096 }
   check.equal(wg.gemm(more).plan.cluster_n, 1)
 end
