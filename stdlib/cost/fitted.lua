@@ -27,10 +27,12 @@ local tiles = {
     },
   },
   -- With block scales, sums go from the tensor cores to the CUDA cores once a block. Some tiles are of
-  -- products with many tiles alone, or with a small M.
+  -- products with many tiles alone, or with a small M. 256 rows take less than 256 columns, which have two of B's
+  -- scales, and in a `cluster` along N they share A.
   block_scaled = {
     cooperative = {
-      { 192, 128, 0.955 }, { 128, 256, 0.91 }, { 128, 192, 0.87 }, { 128, 160, 0.8, of = "many" }, { 128, 128, 0.75 },
+      { 192, 128, 0.955 }, { 256, 128, 0.915, of = "many", cluster = { 1, 2 } }, { 128, 256, 0.91 },
+      { 128, 192, 0.87 }, { 128, 160, 0.8, of = "many" }, { 128, 128, 0.75 },
       { 64, 128, 0.5 }, { 64, 64, 0.35, of = "small_m" }, { 128, 64, 0.5, of = "small_m" },
     },
   },

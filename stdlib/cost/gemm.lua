@@ -27,6 +27,7 @@ function module.candidates(kind, products, of)
       if not c.of or c.of == (of or "many") then
         list[#list + 1] = {
           tile = { c[1], c[2] // products }, width = c[2], schedule = schedule, speed = c[3], line = c.line or 128,
+          cluster = c.cluster,
         }
       end
     end
@@ -88,7 +89,10 @@ end
 --- tiles are asked for.
 function module.candidate_cycles(c, problem, e)
   local m, n, kind, groups = c.tile[1], c.tile[2], problem.kind, problem.groups
-  local tiles = (groups or 1) * ceil_div(ceil_div(problem.M, groups or 1), m) * ceil_div(problem.N, n)
+  local along_m, along_n = 1, 1
+  if c.cluster then along_m, along_n = table.unpack(c.cluster) end
+  local tiles = (groups or 1) * ceil_div(ceil_div(problem.M, groups or 1), m * along_m) * along_m
+    * ceil_div(problem.N, n * along_n) * along_n
   local cycles, blocks = product_cycles(m, c.width, problem.row_bytes) / c.speed, problem.row_bytes // 128
   if kind == "dense" then
     cycles = math.max(cycles, roofline.chip().row_cycles * (m + c.width) * problem.row_bytes / 128)
@@ -98,6 +102,7 @@ function module.candidate_cycles(c, problem, e)
     local tails = problem.tails and c.schedule == "cooperative" and n == 256
     return limited(cycles_of(m, n, tiles, cycles, c.schedule, 1, e, tails), memory, gemm.exposed)
   end
+  if c.cluster then return cycles_of(m, n, tiles, cycles, c.schedule, 1, e) end
   if kind == "block_scaled" then return select(2, module.best_last_splits(m, n, tiles, cycles, blocks, e)) end
   if c.schedule == "pingpong" then return cycles_of(m, n, tiles, cycles, c.schedule, 1, e) end
   return select(

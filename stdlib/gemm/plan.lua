@@ -42,10 +42,12 @@ end
 
 -- Rows of tiles that the order covers before it goes on to the next column: those that were fastest. CTAs that need the
 -- same rows of weights follow each other: those of a column, or with A and B swapped of a row. A sparse A has half of
--- B's bytes: 2816 of its rows make a wave of 132 tiles of 128x256 22 by 6 tiles.
-local function rows_in_order(p, kind)
+-- B's bytes: 2816 of its rows make a wave of 132 tiles of 128x256 22 by 6 tiles. With block scales, few of the `rows`
+-- would be left behind the first 16, and all of B would be read again for them.
+local function rows_in_order(p, kind, rows)
   if p.swapped then return 1 end
   if p.pingpong then return 8 end
+  if kind == "block_scaled" and rows > 16 and rows <= 24 then return rows end
   return kind == "dense" and 12 or kind == "sparse" and 2816 // p.m or 16
 end
 
@@ -54,18 +56,22 @@ local function row_bytes_of(p, K, bytes)
   return (p.sparse and K // 2 or K) * bytes * (p.emulated and #p.emulated.products or 1)
 end
 
--- The candidate that takes the fewest cycles for the problem, among those of `schedule` if one is given.
-local function choose(p, M, N, K, bytes, schedule, kind, groups, tails)
+-- The candidate that takes the fewest cycles for the problem, among those of `schedule` if one is given, and where
+-- options leave room for a cluster among those that are fastest in one.
+local function choose(p, M, N, K, bytes, schedule, kind, groups, opts)
   local best, least
   local d_bytes, e = element_bytes[p.d], p.epilogue
   local problem = {
-    kind = kind, M = M, N = N, row_bytes = row_bytes_of(p, K, bytes), groups = groups, tails = tails,
+    kind = kind, M = M, N = N, row_bytes = row_bytes_of(p, K, bytes), groups = groups, tails = opts.halves,
   }
+  local may_cluster = opts.problem and e.plain
+    and not (groups or opts.tile or opts.stages or opts.cluster or opts.splits or opts.last_splits)
   problem.group_bytes = groups and bytes * K * (M + groups * N * p.products) + d_bytes * M * N
   for _, c in ipairs(cost.candidates(kind, p.products)) do
     local m, n = c.tile[1], c.tile[2]
     local total = cost.candidate_cycles(c, problem, e)
-    local fits = (n * d_bytes % 64 == 0 or n % 16 == 0) and (p.b_major ~= "MN" or n % 64 == 0)
+    local fits = (may_cluster or not c.cluster)
+      and (n * d_bytes % 64 == 0 or n % 16 == 0) and (p.b_major ~= "MN" or n % 64 == 0)
       and (not schedule or schedule == c.schedule) and (not e.quantize or n % 128 == 0)
       and (e.plain or m * c.width <= 256 * 192) -- more accumulators leave no registers for operations
     if fits and (not least or total < least) then best, least = c, total end
@@ -250,14 +256,15 @@ function module.make(given)
   p.pingpong = schedule == "pingpong"
   if kind == "block_scaled" then exclusions.refuse_conflicts(p, "block_scales") end
   if kind == "emulated" then exclusions.refuse_conflicts(p, "emulated", given) end
-  local chosen = choose(p, M, N, K, bytes, schedule, kind, groups, opts.halves)
+  local chosen = choose(p, M, N, K, bytes, schedule, kind, groups, opts)
   if not (chosen or opts.tile) then
     fail(("wg.gemm: no tile is known for schedule = \"%s\" here: give a `tile`"):format(schedule))
   end
   p.schedule = schedule or chosen.schedule
   mainloop_plan.set_tile(p, tile_of(p, M, bytes, opts.tile or small_m and small_m.tile, chosen))
   if opts.tile then small_m = choose_small_m({ p.m, p.n, p.block_k }, p.swapped) end
-  if small_m and not opts.tile then cluster_m, cluster_n = small_m.cluster[1], small_m.cluster[2] end
+  local of_choice = not opts.tile and (small_m or chosen).cluster
+  if of_choice then cluster_m, cluster_n = of_choice[1], of_choice[2] end
   mainloop_plan.set_cluster(p, cluster_m, cluster_n)
 
   p.kind.plan(p)
@@ -277,7 +284,8 @@ function module.make(given)
   end
   -- Not in clusters, whose CTAs must load the same block of the shared operand at the same time.
   p.k_offset = p.swapped and M <= 16 and p.splits == 1 and p.cluster == 1 and not p.stream_k
-  p.group = opts.group or rows_in_order(p, kind)
+  local tile_rows = ceil_div(ceil_div(M, groups or 1), p.m * cluster_m)
+  p.group = opts.group or rows_in_order(p, kind, tile_rows)
   -- Operands that the L2 cache evicts first, because they are used once: A where a tile has all columns of D, and a D
   -- that would fill more than half of the cache.
   p.evict_first = { A = p.swapped and M <= p.n, D = opts.problem and M * N * element_bytes[p.d] > target.l2 // 2 }

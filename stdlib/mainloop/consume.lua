@@ -105,8 +105,8 @@ local function turns_of(g, me)
   }
 end
 
--- A consumer none of whose rows belong to the group multiplies nothing.
-local function pass_by(g, me, work)
+-- A consumer none of whose rows belong to the group multiplies nothing. passed(work): what its kind does then.
+local function pass_by(g, me, work, passed)
   local ring, cursor = g.ring, me.cursor
   me.turns.take()
   g.k:loop({ from = work.from, to = work.to, step = g.p.block_k }, function()
@@ -116,6 +116,7 @@ local function pass_by(g, me, work)
   end)
   me.turns.pass()
   me.turns.skip()
+  if passed then passed(work) end
 end
 
 --- The first row of a consumer's block of 64 rows.
@@ -157,7 +158,7 @@ function module.emit(g, epilogue)
   me.cursor = g.ring:cursor { held = (p.block_scaled or p.emulated) ~= nil }
   me.turns = turns_of(g, me)
   local output = epilogue(me, acc, added)
-  local sum, complete = p.kind.consumer(g, me, acc, output.fetch_early)
+  local sum, complete, passed = p.kind.consumer(g, me, acc, output.fetch_early)
 
   local function work_on(place, work)
     local row, column = sum(work, place)
@@ -171,7 +172,7 @@ function module.emit(g, epilogue)
   p.scheduler.each(g, p.pingpong and { first = me.number, every = 2 } or {}, function(place, work)
     if not may_pass_by then return work_on(place, work) end
     local row = me.place(work, place)
-    k:if_(row:lt(work.limit), function() work_on(place, work) end, function() pass_by(g, me, work) end)
+    k:if_(row:lt(work.limit), function() work_on(place, work) end, function() pass_by(g, me, work, passed) end)
   end)
   output.finish()
 end

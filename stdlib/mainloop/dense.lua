@@ -16,8 +16,9 @@
 --                         of K, and with_a(row), which returns the same for some blocks of 64 rows of a tile; `bytes`
 --                         and `bytes_with_a` of a stage
 --   consumer(g, me, acc, begun)  returns sum(work, place), which leaves a tile's sums in the accumulators, and
---                         complete(), which waits for them and releases the last stage. begun(work, place) is called
---                         behind a tile's first product
+--                         complete(), which waits for them and releases the last stage; and passed(work), if it does
+--                         something for a work unit that the consumer passes by. begun(work, place) is called behind a
+--                         tile's first product
 
 local tail = require "wgrun.mainloop.tail"
 

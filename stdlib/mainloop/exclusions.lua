@@ -88,7 +88,6 @@ local rows = {
   { "emulated", { "given_halves" }, "a copy brings all rows of a part" },
   { "emulated", { "gate" }, "no registers are left for a second product" },
   { "groups", { "splits", "stream_k", "sparse", "hilbert" }, "the number of tiles is data of the device" },
-  { "groups", { "cluster_n" }, "neighbours along N may be of different groups" },
   { "groups", { "a_mn", "b_mn" }, "a group is rows of A, and of B, in memory" },
   {
     "groups", { "row_scales", "beta", "bias", "residual", "row_sums" },

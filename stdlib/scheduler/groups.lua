@@ -79,7 +79,8 @@ local function variable(k, value) return k:mov(value, { type = "u32" }) end
 --   tiles    `passed` of them   | lane i: those of the window up to its group  |
 --
 -- `next_tile` counts from the first tile of all groups. Each lane knows of its group the `first` row, the number of
--- `rows`, and `tiles_upto`, the tiles of the window up to and with this group.
+-- `rows`, and `tiles_upto`, the tiles of the window up to and with this group. What has been found of the next tile is
+-- its `group`, whose rows begin at `begin` and are so many, `count`, and its `number` in the group.
 local function walk_of(k, p, sizes, mine)
   local walk = { k = k, p = p, sizes = sizes, lane = k:special "tid.x" & 31 }
   local from, step, rank = k:special "ctaid.x", k:special "nctaid.x", 0
@@ -88,15 +89,16 @@ local function walk_of(k, p, sizes, mine)
   end
   if mine then from, step = from + mine * step, step << 1 end
   walk.step, walk.rank = step, rank
-  walk.columns = divided(k, sizes.N + (p.n - 1), p.n)
+  walk.columns = divided(k, sizes.N + (p.n * p.cluster_n - 1), p.n * p.cluster_n)
   walk.room = p.groups ~= "contiguous" and k:div(sizes.M, sizes.groups)
   walk.window, walk.passed, walk.next_tile = variable(k, 0), variable(k, 0), variable(k, from)
   walk.first, walk.rows, walk.tiles_upto = variable(k, 0), variable(k, 0), variable(k, 0)
+  for _, name in ipairs { "group", "begin", "count", "number" } do walk[name] = k:reg "u32" end
   return walk
 end
 
 local function tiles_of(walk, rows)
-  local height = walk.p.m * walk.p.cluster
+  local height = walk.p.m * walk.p.cluster_m
   return divided(walk.k, rows + (height - 1), height) * walk.columns
 end
 
@@ -138,7 +140,8 @@ end
 
 -- The walk's next tile. Behind the `whole` tiles that are not cut, each number stands for a tail tile: then also the
 -- predicate that it does, and its first column.
-local function next_of(walk, whole)
+local function next_of(walk)
+  local whole = walk.whole
   if not whole then return walk.next_tile end
   local k, tail_n = walk.k, walk.next_tile:ge(whole)
   local index = walk.next_tile - whole
@@ -146,42 +149,76 @@ local function next_of(walk, whole)
   return tile, tail_n, k:selp_b32((index & 1) * (walk.p.n // 2), 0, tail_n, { type = "u32" })
 end
 
+-- Finds the group of the next tile. Behind the last tile `window` is beyond all groups, and what is found is the first
+-- tile of one row at the place of the last group.
+local function find(walk)
+  local k, tile, before = walk.k, nil, walk.k:reg "u32" -- the groups of the window that end before the tile
+  k:while_(function()
+    tile = next_of(walk) - walk.passed
+    k:mov(before, k:popc(k:vote_sync_ballot(walk.tiles_upto:le(tile))))
+    return before:eq(32) & walk.window:lt(walk.sizes.groups)
+  end, function()
+    k:add(walk.passed, walk.passed, of_lane(k, walk.tiles_upto, 31))
+    k:add(walk.window, walk.window, 32)
+    look(walk)
+  end)
+  k:mov(walk.group, k:min(walk.window + before, walk.sizes.groups - 1))
+  k:mov(walk.begin, of_lane(k, walk.first, before))
+  k:mov(walk.count, k:max(of_lane(k, walk.rows, before), 1))
+  k:mov(walk.number, tile - (of_lane(k, walk.tiles_upto, before) - tiles_of(walk, walk.count)))
+  k:mov(walk.number, 0, { guard = before:eq(32) })
+end
+
 -- The place of tile `number` of a group whose rows begin at `begin`.
 local function place_of(walk, number, count, begin, right)
-  local p = walk.p
-  local order = { m = p.m, n = p.n, rows = count, columns = walk.sizes.N, cluster = p.cluster_m, group = p.group }
-  local row, column = scheduler_order.tile_order(walk.k, "wg.gemm", order)(number)
-  if p.cluster > 1 then row = row * p.cluster + walk.rank end
+  local k, p, rank = walk.k, walk.p, walk.rank
+  local order = {
+    m = p.m, n = p.n, rows = count, columns = walk.sizes.N, cluster = { p.cluster_m, p.cluster_n }, group = p.group,
+  }
+  local row, column = scheduler_order.tile_order(k, "wg.gemm", order)(number)
+  if p.cluster_m > 1 then
+    row = row * p.cluster_m + (p.cluster_n > 1 and division.remainder(k, rank, p.cluster_m) or rank)
+  end
+  if p.cluster_n > 1 then column = column * p.cluster_n + divided(k, rank, p.cluster_m) end
   column = column * p.n
   return begin + row * p.m, right and column + right or column
 end
 
+-- What each() calls body() with, of the tile that has been found.
+local function described(walk)
+  local k, sizes = walk.k, walk.sizes
+  local _, tail_n, right = next_of(walk)
+  local number, count, begin = variable(k, walk.number), variable(k, walk.count), variable(k, walk.begin)
+  return function() return place_of(walk, number, count, begin, right) end, {
+    from = 0, to = sizes.K, limit = begin + count, tail_n = tail_n,
+    b_first = walk.group * sizes.N, scales_first = walk.group * ((sizes.N + 127) >> 7),
+  }
+end
+
 -- A work unit also has `limit`, the end of the group's rows; where the group's B and its rows of B's scales begin,
 -- `b_first` and `scales_first`; and, if the plan cuts tiles of a last round in which at most half of the CTAs would
--- have one, `tail_n`, the predicate that this is such a half. Whole warps execute it.
+-- have one, `tail_n`, the predicate that this is such a half. Whole warps execute it. following() goes on to the next
+-- work unit: where body() calls it, it does so once, whatever way it takes.
 function of_groups.each(g, more, body)
   local k, p, sizes = g.k, g.p, g.sizes
   local walk = walk_of(k, p, sizes, more.first)
   look(walk)
-  local whole = p.tail_n and whole_tiles(walk) or nil
+  walk.whole = p.tail_n and whole_tiles(walk) or nil
+  find(walk)
+  local function go_on()
+    k:add(walk.next_tile, walk.next_tile, walk.step)
+    find(walk)
+  end
   k:while_(function() return walk.window:lt(sizes.groups) end, function()
-    local tile, tail_n, right = next_of(walk, whole)
-    tile = tile - walk.passed
-    -- the groups that end before the tile
-    local before = variable(k, k:popc(k:vote_sync_ballot(walk.tiles_upto:le(tile))))
-    k:if_(before:lt(32), function()
-      local group, count, begin = walk.window + before, of_lane(k, walk.rows, before), of_lane(k, walk.first, before)
-      local number = tile - (of_lane(k, walk.tiles_upto, before) - tiles_of(walk, count))
-      body(function() return place_of(walk, number, count, begin, right) end, {
-        from = 0, to = sizes.K, limit = begin + count, tail_n = tail_n,
-        b_first = group * sizes.N, scales_first = group * ((sizes.N + 127) >> 7),
-      })
-      k:add(walk.next_tile, walk.next_tile, walk.step)
-    end, function()
-      k:add(walk.passed, walk.passed, of_lane(k, walk.tiles_upto, 31))
-      k:add(walk.window, walk.window, 32)
-      look(walk)
-    end)
+    local place, work = described(walk)
+    local went_on = false
+    function work.following()
+      went_on = true
+      go_on()
+      return described(walk)
+    end
+    body(place, work)
+    if not went_on then go_on() end
   end)
 end
 

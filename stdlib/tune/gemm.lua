@@ -47,6 +47,7 @@ function module.space(gemm)
     local rows, columns = roofline.ceil_div(M, c.tile[1]), roofline.ceil_div(N, c.tile[2])
     local function with(key, value) add { tile = c.tile, schedule = c.schedule, [key] = value } end
     with("cluster", 1)
+    if c.cluster then with("cluster", c.cluster) end
     if rows > 1 then with("cluster", 2) end
     if rows > 1 and columns > 1 then with("raster", "hilbert") end
     if rows > 8 then with("group", c.schedule == "pingpong" and 16 or 8) end

@@ -104,7 +104,8 @@ class Groups:
 
 
 def errors(types):
-    forms = ({}, {"tile": (128, 256)}, {"tile": (128, 256), "halves": True}, {"tile": (192, 128)}, {"tile": (64, 256)}, {"tile": (128, 128), "cluster": 2})
+    forms = ({}, {"tile": (128, 256)}, {"tile": (128, 256), "halves": True}, {"tile": (192, 128)}, {"tile": (64, 256)}, {"tile": (128, 128), "cluster": 2},
+             {"tile": (256, 128), "cluster": (1, 2)}, {"tile": (64, 64), "cluster": (2, 2)})
     own = ({"tile": (128, 192), "schedule": "pingpong"}, {"tile": (64, 256), "schedule": "pingpong"})
     cases = (
         ("contiguous", [130, 0, 7, 65, 0, 301], 392, 400, {"more": 9}), ("contiguous", [0, 0, 3], 136, 144, {}),

@@ -54,11 +54,12 @@ class Product:
 
 
 def errors():
-    tiles = ((128, 256), (192, 128), (128, 192), (256, 128), (128, 224), (64, 128))
-    for shape in ((500, 1032, 1040), (301, 392, 400), (3, 520, 144)):
+    tiles = ((128, 256), (192, 128), (128, 192), (256, 128), (128, 224), (64, 128), (128, 128), (64, 64), (128, 64))
+    own = ({}, {"cluster": 2, "tile": (128, 256)}, {"cluster": (1, 2), "tile": (256, 128)})
+    for shape in ((500, 1032, 1040), (301, 392, 400), (3, 520, 144), (130, 264, 8464)):
         p = Product(*shape)
         want = p.want()
-        for options in ({}, {"cluster": 2, "tile": (128, 256)}, *({"tile": tile} for tile in tiles)):
+        for options in (*own, *({"tile": tile} for tile in tiles)):
             p.d.fill_(float("nan"))
             p.by_blocks(**options)()
             check(f"{shape} blocks {options}", p.d, want)
@@ -71,8 +72,9 @@ def errors():
 
 
 def times():
-    tiles = ((128, 256), (192, 128), (128, 192))
-    for shape in ((4096, 4096, 4096), (8192, 8192, 8192), (4096, 7168, 16384), (4096, 7168, 2048)):
+    tiles = ((128, 256), (256, 128), (192, 128), (128, 192), (128, 128))
+    for shape in ((64, 7168, 2048), (128, 4096, 7168), (256, 7168, 16384), (512, 4096, 7168), (4096, 4096, 4096),
+                  (8192, 8192, 8192), (4096, 7168, 16384), (4096, 7168, 2048)):
         p = Product(*shape)
         flops = 2 * shape[0] * shape[1] * shape[2]
         by_tile = {f"wg.gemm, blocks, {m}x{n}": lambda tile=(m, n): p.by_blocks(tile=tile) for m, n in tiles}

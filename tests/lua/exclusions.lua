@@ -69,7 +69,6 @@ refuses("sparse", { "cluster_n" }, "each CTA copies the metadata of its own rows
 check.raises("block scales exclude the pingpong schedule", wg.gemm, { dtype = "e4m3", scales = of_blocks, schedule = "pingpong" })
 refuses("block_scales", { "gate" }, "block scales exclude `epilogue.gate`")
 refuses("groups", { "splits", "stream_k", "sparse", "hilbert" }, "the number of tiles is data of the device")
-refuses("groups", { "cluster_n" }, "neighbours along N may be of different groups")
 refuses("groups", { "a_mn", "b_mn" }, "a group is rows of A, and of B, in memory")
 refuses("groups", { "row_scales", "beta", "bias", "residual", "row_sums" }, "they are the same for all groups")
 refuses("gate", { "alpha", "beta", "activation" }, "`epilogue.gate` excludes `epilogue.")

@@ -95,6 +95,12 @@ product("halves, more groups than lanes", "contiguous", many, 40, 24, { tile = {
 product("halves, scales", "contiguous", { 131, 2, 193 }, 264, 272, { dtype = "e4m3", scales = blocks, tile = { 128, 256 }, halves = true }, { grid = 9, more = 2, seed = 15 })
 product("scales, contiguous", "contiguous", { 130, 0, 7, 65 }, 200, 272, { dtype = "e4m3", scales = blocks, tile = { 128, 96 } }, { grid = 2, more = 3, seed = 5 })
 product("scales, three consumers", "contiguous", { 131, 2, 1, 193 }, 136, 272, { dtype = "e4m3", scales = blocks, tile = { 192, 128 } }, { grid = 1, seed = 7 })
+product("scales, 256 rows", "contiguous", { 131, 2, 1, 0, 293 }, 136, 272, { dtype = "e4m3", scales = blocks, tile = { 256, 128 } }, { grid = 2, more = 3, seed = 16 })
+product("scales, 256 rows, a cluster shares A", "masked", { 131, 0, 3, 260 }, 264, 400, { dtype = "e4m3", scales = blocks, tile = { 256, 128 }, cluster = { 1, 2 } }, { room = 261, grid = 4, seed = 17 })
+product("scales, a cluster of four", "contiguous", { 131, 0, 3, 260 }, 200, 144, { dtype = "e4m3", scales = blocks, tile = { 64, 64 }, cluster = { 2, 2 } }, { grid = 8, more = 5, seed = 18 })
+product("a cluster shares A", "contiguous", { 130, 0, 300 }, 200, 136, { tile = { 128, 64 }, cluster = { 1, 2 } }, { grid = 4, seed = 19 })
+product("scales, more groups than lanes", "contiguous", many, 136, 144, { dtype = "e4m3", scales = blocks, tile = { 128, 64 } }, { grid = 3, more = 2, seed = 20 })
+product("scales, no rows at all", "masked", { 0, 0, 0 }, 136, 144, { dtype = "e4m3", scales = blocks, tile = { 128, 64 } }, { room = 4, grid = 2, seed = 21 })
 product("scales, masked", "masked", { 130, 0, 7, 65 }, 264, 400, { dtype = "e4m3", scales = blocks, tile = { 128, 256 } }, { room = 131, grid = 1, seed = 6 })
 product("scales, batched", "batched", { 70, 70 }, 136, 144, { dtype = "e5m2", scales = blocks, tile = { 64, 128 } }, { room = 70, grid = 1 })
 
@@ -120,7 +126,6 @@ end
 check.refuses("wg.gemm: halves must be true or false, not 1", function() wg.gemm { groups = "masked", halves = 1 } end)
 check.refuses("wg.gemm: `groups` excludes an MN-major B: a group is rows of A, and of B, in memory", function() wg.gemm { groups = "masked", b_major = "MN" } end)
 check.refuses("wg.gemm: `groups` excludes `epilogue.bias`: they are the same for all groups, or are read by whole tiles", function() wg.gemm { groups = "masked", epilogue = { bias = "column" } } end)
-check.refuses("wg.gemm: tile[1] is 256: with block scales at most 192, with groups", function() wg.gemm { groups = "masked", dtype = "e4m3", scales = blocks, tile = { 256, 128 } } end)
 local rows = { a = "row" }
 check.refuses("wg.gemm: `groups` excludes scales of rows: they are the same for all groups, or are read by whole tiles", function() wg.gemm { groups = "masked", dtype = "e4m3", scales = rows } end)
 local tuned = { gemm = { groups = "masked", problem = { 64, 64, 64, 100 } } } -- more groups than rows: some are empty

@@ -44,6 +44,14 @@ blocks("three consumers", 203, 200, 400, { tile = { 192, 128 } }, { grid = 1, se
 blocks("tiles that begin within a scale of B", 136, 392, 272, { tile = { 128, 192 } }, { grid = 2 })
 blocks("tiles that touch three scales of B", 72, 680, 144, { tile = { 128, 224 } }, { grid = 2 })
 blocks("narrow tiles", 136, 200, 144, { tile = { 64, 96 } }, { grid = 1 })
+blocks("two sets of products, one block of K", 72, 136, 112, { tile = { 64, 64 } }, { grid = 1 })
+blocks("two sets of products, 34 blocks of K, which lanes hold in turns", 136, 72, 4240, { tile = { 128, 64 } }, { grid = 1, seed = 13 })
+blocks("two sets of products, 65 blocks of K", 9, 72, 8208, { tile = { 64, 64 } }, { grid = 1, seed = 14 })
+blocks("one set, 33 blocks of K, two rows of scales", 40, 264, 4208, { tile = { 128, 192 } }, { grid = 1, seed = 15 })
+blocks("three consumers, two sets", 203, 72, 400, { tile = { 192, 64 } }, { grid = 1, seed = 16 })
+blocks("slices that begin behind 32 blocks of K", 72, 136, 8512, { tile = { 64, 64 }, splits = 2 }, { seed = 17 })
+blocks("two sets of products, the last tiles in slices of K", 136, 200, 9008, { tile = { 128, 128 }, last_splits = 2 }, { grid = 3, seed = 18 })
+blocks("a cluster shares A", 300, 392, 400, { tile = { 256, 128 }, cluster = { 1, 2 } }, { grid = 2, seed = 19 })
 blocks("one row", 1, 136, 272, { problem = { 1, 136, 272 } })
 blocks("a cluster shares B", 392, 264, 400, { tile = { 128, 256 }, cluster = 2 }, { grid = 2, seed = 4 })
 blocks("a constant B", 136, 264, 272, { tile = { 64, 128 }, constant = "B", stages = 2 }, { grid = 1, seed = 5 })
@@ -94,9 +102,20 @@ refuses("wg.gemm: `last_splits` excludes `cluster`: one CTA has a tile of the la
 refuses("wg.gemm: last_splits is 65, must be an integer from 1 to 64", { dtype = "e4m3", scales = of_blocks, last_splits = 65 })
 
 -- A long K pays for the sums of its parts; 44 tiles of the last round become 132 there.
-for _, row in ipairs { { 4096, 7168, 16384, 192, 3 }, { 4096, 7168, 2048, 128, 1 }, { 4096, 4096, 4096, 128, 1 }, { 2048, 7168, 4096, 192, 1 }, { 8192, 8192, 8192, 192, 1 }, { 4096, 4096, 8192, 128, 1 } } do
+for _, row in ipairs { { 4096, 7168, 16384, 192, 3 }, { 4096, 7168, 2048, 256, 1 }, { 4096, 4096, 4096, 256, 1 }, { 2048, 7168, 4096, 192, 1 }, { 8192, 8192, 8192, 192, 1 }, { 4096, 4096, 8192, 256, 1 } } do
   local plan = wg.gemm({ dtype = "e4m3", scales = of_blocks, problem = { row[1], row[2], row[3] } }).plan
-  check.equal({ plan.m, plan.last_splits }, { row[4], row[5] })
+  check.equal({ plan.m, plan.last_splits, plan.cluster_n }, { row[4], row[5], row[4] == 256 and 2 or 1 })
+end
+-- 22 rows of tiles are one band, 43 are three.
+for _, row in ipairs { { 4096, 1, 22 }, { 8192, 1, 16 }, { 32768, 8, 22 }, { 3072, 1, 16 } } do
+  local grouped = row[2] > 1 and "contiguous" or nil
+  local opts = { dtype = "e4m3", scales = of_blocks, problem = { row[1], 7168, 16384, row[2] }, groups = grouped, tile = { 192, 128 } }
+  check.equal(wg.gemm(opts).plan.group, row[3])
+end
+-- Tiles of 256 rows in clusters are for a plan that may choose both.
+for _, more in ipairs { { cluster = 1 }, { stages = 4 }, { last_splits = 2 }, { splits = 1 }, { groups = "masked" }, { epilogue = { alpha = true } } } do
+  more.dtype, more.scales, more.problem = "e4m3", of_blocks, { 4096, 4096, 4096 }
+  check.equal(wg.gemm(more).plan.cluster_n, 1)
 end
 
 local gemm = wg.gemm { dtype = "e4m3", scales = of_blocks, tile = { 64, 128 } }

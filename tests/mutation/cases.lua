@@ -58,10 +58,10 @@ gemm("MN-major", 128, 256, 192, { tile = { 64, 128 }, stages = 2, a_major = "MN"
 gemm("f16", 128, 128, 256, { tile = { 64, 64 }, stages = 2, dtype = "f16" })
 gemm("tf32", 128, 128, 128, { tile = { 64, 64 }, stages = 2, dtype = "tf32" })
 gemm("e4m3", 128, 128, 512, { tile = { 64, 64 }, stages = 2, dtype = "e4m3" })
-gemm("scales of blocks", 256, 192, 384, { tile = { 128, 96 }, stages = 2, buffers = 1, dtype = "e4m3", scales = { a = "1x128", b = "128x128" } })
+gemm("scales of blocks", 256, 256, 384, { tile = { 128, 256 }, stages = 2, buffers = 1, dtype = "e4m3", scales = { a = "1x128", b = "128x128" } })
 gemm("scales of blocks, three consumers", 384, 96, 384, { tile = { 192, 96 }, stages = 2, buffers = 1, dtype = "e4m3", scales = { a = "1x128", b = "128x128" } })
-gemm("scales of blocks, the last tiles in parts of K", 192, 64, 512, { tile = { 64, 64 }, stages = 2, buffers = 1, dtype = "e4m3", scales = { a = "1x128", b = "128x128" }, last_splits = 2 }, 2)
-gemm("scales of blocks, parts of K in a cluster", 128, 64, 512, { tile = { 64, 64 }, stages = 2, buffers = 1, dtype = "e4m3", scales = { a = "1x128", b = "128x128" }, splits = 2 }, 2)
+gemm("scales of blocks, the last tiles in parts of K", 192, 64, 640, { tile = { 64, 64 }, stages = 2, buffers = 1, dtype = "e4m3", scales = { a = "1x128", b = "128x128" }, last_splits = 2 }, 2)
+gemm("scales of blocks, parts of K in a cluster", 128, 64, 640, { tile = { 64, 64 }, stages = 2, buffers = 1, dtype = "e4m3", scales = { a = "1x128", b = "128x128" }, splits = 2 }, 2)
 gemm("scales of rows", 64, 128, 512, { tile = { 64, 64 }, stages = 2, dtype = "e4m3", scales = { a = "row", b = "row" } })
 -- Groups of rows; the third ends within a tile.
 local function groups(name, opts, ctas)

@@ -136,6 +136,14 @@ local rows = {
   { case = "^sparse", name = "fence_proxy_async", why = "WG-PROXY-02 warns of it, and does not refuse the kernel: what the copy overwrites "
     .. "has been read." },
 
+  { case = "^scales of blocks", text = "once one lane has arrived for its warp", why = "Of two sets of products: before the stage of a block is given back the "
+    .. "warp meets for the next one." },
+  { case = "^scales of blocks, the last tiles", name = "mbarrier_arrive", kind = "deleted arrive", why = "Behind an even number of blocks, which only the "
+    .. "last slice of a CTA has here: nobody waits for its stage." },
+  { case = "^scales of blocks, the last tiles", name = "wgmma_wait_group", kind = "swapped", what = "after mbarrier_arrive", why = "As above." },
+  { case = "^scales of blocks, parts", name = "mbarrier_arrive", kind = "swapped", what = "after end_loop", why = "The loop has one turn, behind which the stage "
+    .. "is given back as well." },
+
   { case = "^attention$", text = "self.empty", why = "The stage of the queries is filled once: nobody waits for it to be empty." },
   { case = "^attention$", name = "fence_mbarrier_init", why = "The first of two: the second one, of the other ring, orders both." },
   { case = "^attention$", name = "setmaxnreg_inc", kind = "swapped", what = "after mbarrier_wait", why = "The wait needs few registers." },
