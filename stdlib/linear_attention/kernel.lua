@@ -45,6 +45,7 @@ local function stages_of(k, p)
   if p.by_channel then
     buffers.r = either("R", p.k, p.stages)
     buffers.decay = k:shared { bytes = p.stages * p.decay_bytes, align = 16, name = "decay" }
+    buffers.beta = p.least_beta and k:shared { bytes = p.stages * 4 * p.chunk, align = 16, name = "beta" }
     rings.keys = k:pipeline { stages = p.stages, arrivals = 4, name = "records" }
   else
     buffers.n = k:shared { bytes = p.preparers * triangular.bytes, align = 16, name = "N" }
@@ -64,13 +65,13 @@ local function copy_records(g)
   local k, p, ring, at = g.k, g.p, g.rings.keys, g.at
   local cursor, total, parts, _, offsets = ring:cursor(), 0, {}, records.bytes(p)
   for _, part in ipairs(records.parts(p)) do
-    if not (p.summary and part.of_o) then
+    if p.with_p or not part.with_p then
       parts[#parts + 1] = { to = k:address(g.buffers[part[1]]), bytes = part[2], offset = offsets[part[1]] }
       total = total + part[2]
     end
   end
-  k:loop(at.chunks, function(chunk)
-    local number = (at.record + chunk) * p.heads + at.head
+  k:loop(at.chunks, function(turn)
+    local number = (at.record + sequences.chunk(g, turn)) * p.heads + at.head
     if p.overlaps then records.wait(k, g.sizes.ready, number) end
     ring:acquire(cursor)
     k:fence_proxy_async { space = "shared::cta" } -- decays have been read, by threads that need not wait for the fence
@@ -81,7 +82,8 @@ local function copy_records(g)
     end
     ring:advance(cursor)
   end)
-  if p.overlaps then k:griddepcontrol_wait() end -- what comes behind this kernel then comes behind that one, too
+  -- What comes behind this kernel then comes behind the one before it, too.
+  if p.overlaps or p.follows then k:griddepcontrol_wait() end
 end
 
 -- Copies K and Q; V has a thread of its own, since its stages are given back at other times.
@@ -116,6 +118,7 @@ end
 --- The kernel of a plan (of plan.make), with these parameters; its CTAs are half of V, head, and sequence. While it is
 --- emitted it is a table `g`: k, p; maps and sizes, its parameters; buffers and rings; at, what the CTA computes.
 function module.make(p, list)
+  local pass = p.reversed and reverse or recurrence
   local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.sharing } }, function(k)
     local g = { k = k, p = p }
     g.maps, g.sizes = parameters.declare(k, list)
@@ -143,10 +146,9 @@ function module.make(p, list)
       if not p.by_channel then k:if_((thread >> 5):eq(1), function() gates.emit(g) end) end
       if not p.summary then k:if_((thread >> 5):eq(2), function() results.emit(g) end) end
       k:if_(thread:eq(96), function() copy_values(g) end)
-    end, p.by_channel and function() recurrence.emit(g) end or function()
+    end, p.by_channel and function() pass.emit(g) end or function()
       k:if_(role:eq(1), function()
         k:setmaxnreg_inc(p.registers.recurrence)
-        local pass = p.reversed and reverse or recurrence
         pass.emit(g)
       end, function()
         k:setmaxnreg_dec(p.registers.preparation)

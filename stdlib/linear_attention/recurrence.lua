@@ -94,7 +94,7 @@ function module.emit(g)
   local function pass_state(last)
     local wanted = not last or p.final_state or p.summary
     if wanted then multiply.update(s, update16, keys.stage, 1) end
-    if store and rest then pack(u16, function(r) return u[r] end) end
+    if store and (rest or not with_o) then pack(u16, function(r) return u[r] end) end
     if with_o then
       multiply.p(o, rest and u16 or update16, prepared.stage, 1)
     elseif store then -- U is the result

@@ -1,0 +1,223 @@
+-- The warpgroup of wg.delta_rule_backward's kernel for decays of each channel that makes operands of the rows of a
+-- chunk, and sums dg up (backward/channel_kernel.lua). A warp has a band of 16 tokens, of which a lane has four
+-- channels. With G as it is in the middle of a band, behind its eighth token, rows become
+--
+--   queries   scale q_i exp(G_i - G)    keys   k_i exp(G_i - G)    columns   k_j exp(G - G_j)
+--
+-- A decay counts as exp(-10) at least (linear_attention/channel_preparation.lua), so that no factor is above exp(80).
+
+local gates = require "wgrun.linear_attention.gates"
+local channel_rows = require "wgrun.linear_attention.channel_rows"
+local units = require "wgrun.linear_attention.backward.units"
+local warps = require "wgrun.builder.warp"
+local images = require "wgrun.linear_attention.backward.images"
+local elements = require "wgrun.tile.elements"
+local native = require "wgrun.native"
+
+local module = {}
+
+module.bands = 4
+local bands <const>, rows <const>, at_once <const> = 4, 16, 4 -- of a chunk; of a band; loaded at once
+
+--- The bytes between the rows of the buffer `logs`, f32: rows of accumulators lie in different banks.
+module.line = 4 * (128 + 8)
+
+--- The arrays of decays, of each channel: 0 to 3 up to the middle of that band, from the middle of the band before; 4 to
+--- 7 from the middle of band 0 to 3 to the end of the chunk.
+module.decays = 2 * bands
+
+-- The warp's rows, each times its factors, and the logarithms of these, base 2. Returns the logarithms of the band's
+-- decay, up to its middle and from there on.
+local function store_rows(g, me, here, head)
+  local k, p, sizes, at = g.k, g.p, g.sizes, here.at
+  local split, convert = elements.from_output[p.dtype], elements.to_output[p.dtype]
+  local bytes = native.element_bytes[p.g_dtype]
+  local token = (at.chunk << 6) + me.warp * rows
+  local first = at.first + token
+  local function place(tensor, heads, of_head, size)
+    return k:mad_wide_u32(me.lane, 4 * size, k:mad_wide_u32(first * heads + of_head, p.dim * size, tensor))
+  end
+  local of_k, of_q = place(sizes.K, p.qk_heads, at.qk_head, 2), place(sizes.Q, p.qk_heads, at.qk_head, 2)
+  local of_g = place(sizes.g, p.heads, head, bytes)
+  local load_g = bytes == 4 and k.ld_global_v4_f32 or k.ld_global_v2_b32
+  local logs = k:address(g.buffers.logs) + me.warp * rows * module.line + (me.lane << 4)
+  local line = k:mul(me.lane >> 4, p.k:offset(0, 64)) + (me.warp * rows << 7) + ((me.lane & 15) << 3)
+  local to = {}
+  for _, name in ipairs { "queries", "keys", "columns" } do to[name] = k:address(g.buffers[name]) + line end
+  local words = { k = k:regs("b32", 2 * at_once), q = k:regs("b32", 2 * at_once) }
+  local read = k:regs(bytes == 4 and "f32" or "b32", bytes * at_once)
+  local left = k:mov(at.tokens, { type = "s32" }) - k:mov(token, { type = "s32" })
+
+  local function load(row_of)
+    for i = 0, at_once - 1 do
+      local row = row_of(i)
+      local inside = left:gt(row)
+      for e = 0, bytes - 1 do k:mov(read[bytes * i + e], bytes == 4 and 0.0 or 0) end
+      for e = 0, 1 do
+        k:mov(words.k[2 * i + e], 0)
+        k:mov(words.q[2 * i + e], 0)
+      end
+      load_g(k, read:slice(bytes * i, bytes), of_g, { offset = row * p.heads * p.dim * bytes, guard = inside })
+      for _, one in ipairs { { words.k, of_k }, { words.q, of_q } } do
+        k:ld_global_v2_b32(one[1]:slice(2 * i, 2), one[2], { offset = row * p.qk_heads * p.dim * 2, guard = inside })
+      end
+    end
+  end
+  local function logarithms(i)
+    local out = {}
+    for c = 0, 3 do
+      local value = bytes == 4 and read[4 * i + c] or select(c % 2 + 1, elements.from_output.bf16(k, read[2 * i + c // 2]))
+      out[c] = k:max(value * channel_rows.log2_e, channel_rows.least)
+    end
+    return out
+  end
+  local function store(name, row, of, factors)
+    local out = {}
+    for i = 0, 1 do
+      local x, y = split(k, of[i])
+      out[i + 1] = convert(k, x * factors[2 * i], y * factors[2 * i + 1])
+    end
+    k:st_shared_v2_b32((to[name] ~ ((row & 7) << 4)), out, { offset = row << 7 })
+  end
+  local sums = {}
+  local function store_row(i, row)
+    local behind, before = {}, {}
+    for c = 0, 3 do
+      behind[c], before[c] = k:ex2_approx_ftz(sums[c]), k:ex2_approx_ftz(k:neg(sums[c]))
+    end
+    k:st_shared_v4_f32(logs, { sums[0], sums[1], sums[2], sums[3] }, { offset = row * module.line })
+    local of_k, scaled = words.k:slice(2 * i, 2), {}
+    store("keys", row, of_k, behind)
+    store("columns", row, of_k, before)
+    for c = 0, 3 do scaled[c] = behind[c] * sizes.scale end
+    store("queries", row, words.q:slice(2 * i, 2), scaled)
+  end
+
+  local function begin()
+    for c = 0, 3 do sums[c] = k:mov(0.0, { type = "f32" }) end
+  end
+  begin()
+  for from = rows // 2, rows - 1, at_once do -- rows behind the middle
+    load(function(i) return from + i end)
+    for i = 0, at_once - 1 do
+      local of_row = logarithms(i)
+      for c = 0, 3 do sums[c] = sums[c] + of_row[c] end
+      store_row(i, from + i)
+    end
+  end
+  local behind = { sums[0], sums[1], sums[2], sums[3] }
+  begin()
+  for from = rows // 2 - 1, 0, -at_once do -- those before it, from the last one on
+    load(function(i) return from - i end)
+    for i = 0, at_once - 1 do
+      store_row(i, from - i)
+      local of_row = logarithms(i)
+      for c = 0, 3 do sums[c] = sums[c] - of_row[c] end
+    end
+  end
+  local upto = {}
+  for c = 0, 3 do upto[c + 1] = k:neg(sums[c]) end
+  return upto, behind
+end
+
+-- The decays between bands, from the logarithms that the warps have stored: a thread for each channel. Returns the
+-- logarithm of the chunk's decay.
+local function store_decays(g, me)
+  local k, p, band = g.k, g.p, {}
+  local from, to = k:address(g.buffers.edges) + (me.thread << 2), k:address(g.buffers.decays) + (me.thread << 2)
+  for i = 0, 2 * bands - 1 do band[i] = k:ld_shared_f32(from, { offset = i * p.decay_bytes }) end
+  local rest = band[2 * bands - 1]
+  for i = bands - 1, 0, -1 do
+    local upto = i > 0 and band[2 * i - 1] + band[2 * i] or band[0]
+    k:st_shared_f32(to, k:ex2_approx_ftz(upto), { offset = i * p.decay_bytes })
+    k:st_shared_f32(to, k:ex2_approx_ftz(rest), { offset = (bands + i) * p.decay_bytes })
+    rest = rest + upto
+  end
+  return rest
+end
+
+-- The sum of S dS over the thread's channel of the state.
+local function state_product(g, me)
+  local k, split = g.k, elements.from_output[g.p.dtype]
+  local s, d_s, sums = k:regs("b32", 4), k:regs("b32", 4), k:regs("f32", 8)
+  for c = 0, 7 do k:mov(sums[c], 0.0) end
+  local mine = me.thread << 4 -- of a row of core matrices: eight channels, of one column of V
+  k:loop(images.tile.bytes // 2048, function(i)
+    local at = mine + (i << 11)
+    k:ld_shared_v4_b32(s, k:address(g.buffers.s) + at)
+    k:ld_shared_v4_b32(d_s, k:address(g.buffers.d_s) + at)
+    for word = 0, 3 do
+      local x, y = { split(k, s[word]) }, { split(k, d_s[word]) }
+      for i2 = 1, 2 do
+        local sum = sums[2 * word + i2 - 1]
+        k:fma(sum, x[i2], y[i2], sum)
+      end
+    end
+  end)
+  return warps.sums_of_each(k, sums, 8, me.lane, { lanes = 8 })
+end
+
+-- dg of the chunk: a thread for each channel, from the last token to the first. last: what g of the last token has
+-- besides.
+local function sum_up(g, me, here, head, last)
+  local k, p, at = g.k, g.p, here.at
+  local from, sum = k:address(g.buffers.logs) + (me.thread << 2), k:mov(last, { type = "f32" })
+  local token = at.chunk << 6
+  local to = k:mad_wide_u32((at.first + token) * p.heads + head, 4 * p.dim, g.sizes.dg)
+  to = k:mad_wide_u32(me.thread, 4, to)
+  local left = k:mov(at.tokens, { type = "s32" }) - k:mov(token, { type = "s32" })
+  local step = 8
+  k:loop(p.chunk // step, function(turn)
+    local first = p.chunk - step - turn * step
+    local place = k:mad_wide_u32(first, 4 * p.dim * p.heads, to)
+    local values, rows_left = {}, left - k:mov(first, { type = "s32" })
+    for i = step - 1, 0, -1 do
+      values[i] = k:ld_shared_f32(from + first * module.line, { offset = i * module.line })
+    end
+    for i = step - 1, 0, -1 do
+      k:add(sum, sum, values[i])
+      k:st_global_f32(place, sum, { offset = 4 * p.dim * p.heads * i, guard = rows_left:gt(i) })
+    end
+  end)
+end
+
+--- The role of the warpgroup.
+function module.emit(g)
+  local k, p, rings, buffers = g.k, g.p, g.rings, g.buffers
+  local thread = k:special "tid.x" & 127
+  local me = { thread = thread, lane = thread & 31, warp = k:shfl_sync_idx_b32(thread >> 5, 0, 31) }
+  local operands, states, sums = rings.operands:cursor(), rings.states:cursor(), rings.sums:cursor()
+  local function arrive(barrier) k:mbarrier_arrive(barrier, { guard = me.lane:eq(0) }) end
+  units.each(g, function(here)
+    units.heads(here, function(head)
+      rings.operands:acquire(operands)
+      local upto, behind = store_rows(g, me, here, head)
+      local edges = k:address(buffers.edges) + me.warp * (2 * p.decay_bytes) + (me.lane << 4)
+      k:st_shared_v4_f32(edges, upto)
+      k:st_shared_v4_f32(edges, behind, { offset = p.decay_bytes })
+      k:fence_proxy_async { space = "shared::cta" }
+      k:bar_sync(1, { threads = 128 })
+      local whole = store_decays(g, me)
+      k:bar_warp_sync(0xFFFFFFFF)
+      arrive(rings.operands:full_barrier(operands))
+      rings.operands:advance(operands)
+
+      rings.states:wait(states)
+      local last = state_product(g, me) * k:ex2_approx_ftz(whole)
+      k:bar_warp_sync(0xFFFFFFFF)
+      rings.states:release(states, { lane = me.lane })
+      rings.states:advance(states)
+
+      rings.sums:wait(sums)
+      for warp = 0, bands - 1 do
+        last = last + k:ld_shared_f32(k:address(buffers.sums) + (me.thread << 2), { offset = warp * p.decay_bytes })
+      end
+      sum_up(g, me, here, head, last)
+      k:bar_sync(1, { threads = 128 }) -- all threads have read logarithms and edges, which other warps store anew
+      arrive(rings.sums:empty_barrier(sums))
+      rings.sums:advance(sums)
+    end)
+  end)
+end
+
+return module
