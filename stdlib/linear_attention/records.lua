@@ -8,7 +8,7 @@ local module = {}
 
 --- The parts of a record, in their order: name of the buffer, and bytes. k: K times the decay since the chunk's first
 --- token; q: Q times that and the scale; r: K times the decay up to the chunk's last token; decay: of the whole chunk,
---- f32; of gradients beta, f32, which T then lacks on its diagonal (preparation.storer). Without P nobody needs p and q.
+--- f32; of gradients beta, f32, which T then lacks on its diagonal (preparation.storer). p and q go with P.
 function module.parts(p)
   return {
     { "t", p.t.bytes }, { "k", p.k.bytes }, { "r", p.k.bytes }, { "p", p.t.bytes, with_p = true },

@@ -1,18 +1,16 @@
 -- The two warpgroups of wg.delta_rule_backward's kernel for decays of each channel that multiply
--- (backward/channel_kernel.lua): each has 64 channels of dQ and dK. Sums over tokens go from band to band: those up to a
--- band are relative to its middle, where the next band's operands begin, and so decay from middle to middle. A warp has
--- the rows of a band, whose sums stop there.
+-- (backward/channel_kernel.lua): each has 64 channels of dQ and dK. Sums over tokens go from band to band. Those up to
+-- a band are relative to its middle, as the band's operands are, so that they decay from one middle to the next. A warp
+-- has the rows of a band, whose sums stop there.
 
 local chunk_role = require "wgrun.linear_attention.backward.chunk_role"
 local images = require "wgrun.linear_attention.backward.images"
 local row_stores = require "wgrun.linear_attention.backward.row_stores"
-local rows = require "wgrun.linear_attention.backward.channel_rows"
+local rows = require "wgrun.linear_attention.backward.channel_operands"
 local units = require "wgrun.linear_attention.backward.units"
-local gates = require "wgrun.linear_attention.gates"
 local operands = require "wgrun.linear_attention.operands"
 local warps = require "wgrun.builder.warp"
 local descriptors = require "wgrun.tile.descriptors"
-local elements = require "wgrun.tile.elements"
 
 local module = {}
 
@@ -75,20 +73,6 @@ local function triangles(g, me)
   end
 end
 
-local function store_dbeta(here, me, head)
-  local k, p, sizes, at = here.k, here.p, here.sizes, here.at
-  chunk_role.diagonal(k, me, function(half, value, has_it)
-    local token = (at.chunk << 6) + me.row + 8 * half
-    local guard = has_it & token:lt(at.tokens) & me.half:eq(0)
-    local index = k:mad_wide_u32(at.first + token, p.heads, k:cvt_u64_u32(head))
-    local beta = k:mov(1.0, { type = "f32" })
-    k:ld_global_f32(beta, k:element(sizes.beta, index), { guard = guard })
-    gates.limit(k, p, beta, guard)
-    local inverse = k:rcp_approx_ftz(beta)
-    k:st_global_f32(k:element(sizes.dbeta, index), value * inverse * inverse, { guard = guard })
-  end)
-end
-
 --- The role of the warpgroup that has half of the channels: 0 or 1, a register.
 function module.emit(g, half)
   local k, p, rings, buffers = g.k, g.p, g.rings, g.buffers
@@ -100,7 +84,6 @@ function module.emit(g, half)
     sums = accumulators(), -- the present product
     queries = accumulators(), keys = accumulators(), logs = accumulators(), -- dQ, dK, and the gradient of G
   }
-  me.part = me.sums -- before what it gives is multiplied
   me.row = (me.warp << 4) + (me.lane >> 2) -- the first of the thread's two
   local triangle, more = words(), words()
   local multiply, keep = products(g, me), triangles(g, me)
@@ -149,6 +132,9 @@ function module.emit(g, half)
     end
   end
 
+  -- The dot products of k and dk', of the own channels, go to where those who have dbeta find them.
+  local to_dots = k:address(buffers.dots) + k:mul(half, 4 * p.chunk) + (me.row << 2)
+
   local function queries()
     multiply.rows(buffers.d_o, buffers.u)
     keep(triangle)
@@ -162,17 +148,24 @@ function module.emit(g, half)
     end)
   end
 
-  local function keys(here, head)
+  local function keys()
     multiply.rows(buffers.d_v, buffers.u)
-    store_dbeta(here, me, head)
     keep(triangle, nil, true)
     multiply.state(buffers.d_v, buffers.s)
     forward()
+    rings.sums:acquire(of_sums)
+    local dots = { [0] = k:mov(0.0, { type = "f32" }), k:mov(0.0, { type = "f32" }) }
     each_element("keys", 1, function(r, element, factor)
-      local sum = k:neg(me.sums[r])
-      k:fma(me.logs[r], sum, element, me.logs[r])
+      local sum, of_row = k:neg(me.sums[r]), dots[r // 2 % 2]
+      local product = sum * element
+      k:add(me.logs[r], me.logs[r], product)
+      k:add(of_row, of_row, product)
       k:fma(me.keys[r], sum, factor, me.keys[r])
     end)
+    for row = 0, 1 do
+      local dot = warps.over_lanes(k, dots[row], function(x, y) return x + y end)
+      k:st_shared_f32(to_dots, dot, { offset = 32 * row, guard = (me.lane & 3):eq(0) })
+    end
   end
 
   -- The sums over the tokens of what dK has of the gradient of the state, times K: a part of dg of the last token.
@@ -205,7 +198,6 @@ function module.emit(g, half)
       one[1]:release(one[2], { lane = me.lane })
       one[1]:advance(one[2])
     end
-    rings.sums:acquire(of_sums)
     store_sums()
     for band = rows.bands - 1, 0, -1 do
       if band == rows.bands - 1 then
@@ -223,15 +215,18 @@ function module.emit(g, half)
     each_element("columns", -1, finish)
   end
 
+  local alone = p.heads == p.qk_heads
+  local function store(here, name, sums) row_stores.emit(here, me, g.sizes[name], sums, half << 6) end
   units.each(g, function(here)
     for r = 0, #me.queries - 1 do
       k:mov(me.queries[r], 0.0)
       k:mov(me.keys[r], 0.0)
     end
-    units.heads(here, function(head)
+    units.heads(here, function()
       rings.rows:wait(of_rows)
       queries()
-      keys(here, head)
+      if alone then store(here, "dQ", me.queries) end -- so that its registers are free
+      keys()
       other_keys()
       k:bar_warp_sync(0xFFFFFFFF)
       k:mbarrier_arrive(rings.sums:full_barrier(of_sums), { guard = me.lane:eq(0) })
@@ -239,8 +234,8 @@ function module.emit(g, half)
       rings.operands:release(of_operands, { lane = me.lane })
       rings.operands:advance(of_operands)
     end)
-    row_stores.emit(here, me, g.sizes.dQ, me.queries, half << 6)
-    row_stores.emit(here, me, g.sizes.dK, me.keys, half << 6)
+    if not alone then store(here, "dQ", me.queries) end
+    store(here, "dK", me.keys)
   end)
 end
 

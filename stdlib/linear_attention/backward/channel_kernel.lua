@@ -5,9 +5,13 @@
 --   dk'_ic = -exp(G_ic) (dV S^T)_ic - sum over j < i of R_ij D_ijc k_jc
 --   dk''_jc = exp(G_63c - G_jc) (U dS^T)_jc + sum over i of D_ijc (scale (dO U^T)_ij q_ic - R_ij k_ic)
 --
--- and the gradient of G_ic is q dq + k dk' - k dk'' of that token and channel. A chunk has four bands of 16 tokens. Its
--- rows times decays between each token and the middle of its band (backward/channel_rows.lua) are operands of products
--- that go from band to band: the sums decay in between (backward/channel_gradients.lua).
+-- and the gradient of G_ic is q dq + k dk' - k dk'' of that token and channel; dbeta_i = (V_i dV_i + k_i dk'_i) /
+-- beta_i, where V is not rounded, as U is in the other kernel.
+--
+-- A chunk has four bands of 16 tokens. Its rows, times the decays between each token and the middle of its band
+-- (backward/channel_operands.lua), are operands of products that go from band to band: the sums decay in between
+-- (backward/channel_gradients.lua). dQ and dK have the same products of rounded operands as factors, so that what
+-- cancels out in dg does so.
 --
 -- A unit is a chunk and a head of Q and K, as in the other kernel. Of its 512 threads one copies, a warpgroup makes the
 -- operands and sums dg up, and two multiply, each for 64 channels.
@@ -18,7 +22,7 @@ local parameters = require "wgrun.builder.parameters"
 local copies = require "wgrun.linear_attention.copies"
 local gradients = require "wgrun.linear_attention.backward.channel_gradients"
 local images = require "wgrun.linear_attention.backward.images"
-local rows = require "wgrun.linear_attention.backward.channel_rows"
+local rows = require "wgrun.linear_attention.backward.channel_operands"
 local units = require "wgrun.linear_attention.backward.units"
 
 local module = {}
@@ -29,7 +33,7 @@ function module.parameters(p)
   return parameters.rows {
     operand "dO", operand "U", operand "dV",
     { "states", "const bf16*", "of the passes, as the next" }, { "d_states", "const bf16*" },
-    { "Q", "const bf16*" }, { "K", "const bf16*" },
+    { "Q", "const bf16*" }, { "K", "const bf16*" }, { "V", "const bf16*" },
     { "g", ("const %s*"):format(p.g_dtype), "tokens x heads x 128" }, { "beta", "const f32*" },
     { "dQ", "bf16*" }, { "dK", "bf16*" }, { "dg", "f32*" }, { "dbeta", "f32*" },
     p.packed and { "starts", "const s32*" } or { "tokens", "u32" }, p.packed and { "sequences", "u32" } or false,
@@ -45,9 +49,10 @@ local function stages_of(k, p)
     s = shared("S", images.tile.bytes), d_s = shared("dS", images.tile.bytes),
     queries = shared("queries", p.k.bytes), keys = shared("keys", p.k.bytes), columns = shared("columns", p.k.bytes),
     logs = shared("logs", rows.line * p.chunk, 16), decays = shared("decays", rows.decays * p.decay_bytes, 16),
-    edges = shared("edges", 2 * rows.bands * p.decay_bytes, 16), sums = shared("sums", rows.bands * p.decay_bytes, 16),
+    dots = shared("dots", 2 * 4 * p.chunk, 16), edges = shared("edges", 2 * rows.bands * p.decay_bytes, 16),
+    sums = shared("sums", rows.bands * p.decay_bytes, 16),
   }, {
-    rows = k:pipeline { stages = 1, arrivals = multiplying, name = "rows" }, -- dO, U, dV
+    rows = k:pipeline { stages = 1, arrivals = multiplying + preparing, name = "rows" }, -- dO, U, dV
     states = k:pipeline { stages = 1, arrivals = multiplying + preparing, name = "states" },
     operands = k:pipeline { stages = 1, producers = preparing, arrivals = multiplying, name = "operands" },
     sums = k:pipeline { stages = 1, producers = multiplying, arrivals = preparing, name = "sums" },
@@ -66,7 +71,7 @@ local function copy(g)
         list[i] = copies.operand(k, p.k, one[1], k:address(one[2]), head)
       end
       rings.rows:acquire(rows_cursor)
-      k:if_(leader, function() copies.copier(here, rings.rows, list)(rows_cursor, here.at.chunk) end)
+      k:if_(leader, function() copies.copier(here, rings.rows, list, true)(rows_cursor, here.at.chunk) end)
       rings.rows:advance(rows_cursor)
       images.copy_both(here, leader, states, head)
     end)
@@ -87,11 +92,11 @@ function module.make(p, list)
     k:bar_sync(0)
     local role = k:shfl_sync_idx_b32(thread >> 7, 0, 31)
     k:if_(role:eq(0), function()
-      k:setmaxnreg_dec(24)
+      k:setmaxnreg_dec(32)
       k:if_((thread >> 5):eq(0), function() copy(g) end)
     end, function()
       k:if_(role:eq(1), function()
-        k:setmaxnreg_dec(88)
+        k:setmaxnreg_dec(80)
         rows.emit(g)
       end, function()
         k:setmaxnreg_inc(200)

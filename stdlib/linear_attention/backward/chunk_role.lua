@@ -35,21 +35,6 @@ function module.elements_of(g, buffer, offset)
   end
 end
 
---- The diagonal of the 64 x 64 accumulators me.part: each(half, value, guard), for the thread's row of that half, where
---- the thread has it. That is the lane whose pair of columns has its row: a warp's rows are the columns of two blocks
---- of eight.
-function module.diagonal(k, me, each)
-  local odd = (me.lane >> 2 & 1):eq(1)
-  for half = 0, 1 do
-    local value = k:reg "f32"
-    for warp = 0, 3 do
-      local r = 4 * (2 * warp + half) + 2 * half
-      k:mov(value, k:selp(me.part[r + 1], me.part[r], odd), { guard = me.warp:eq(warp) })
-    end
-    each(half, value, (me.lane & 3):eq(me.lane >> 3))
-  end
-end
-
 --- The role of a warpgroup. names: of what its triangles are multiplied with, "q" and "k".
 function module.make(g, names)
   local k, p, buffers, rings = g.k, g.p, g.buffers, g.rings

@@ -56,8 +56,18 @@ function module.emit_queries(g)
   }, function(me, here) me.store_rows(here, g.sizes.dQ) end)
 end
 
+-- R_ii is in the lane whose pair of columns has its row: the warp's rows are the columns of two blocks of eight.
 local function store_diagonal(g, me)
-  chunk_role.diagonal(g.k, me, function(half, value, guard) me.store("diagonal", half, value, guard) end)
+  local k = g.k
+  local odd = (me.lane >> 2 & 1):eq(1)
+  for half = 0, 1 do
+    local value = k:reg "f32"
+    for warp = 0, 3 do
+      local r = 4 * (2 * warp + half) + 2 * half
+      k:mov(value, k:selp(me.part[r + 1], me.part[r], odd), { guard = me.warp:eq(warp) })
+    end
+    me.store("diagonal", half, value, (me.lane & 3):eq(me.lane >> 3))
+  end
 end
 
 -- Where the thread's accumulators of dK' lie for the thread of the same number that has dK'': four at a time.

@@ -82,7 +82,7 @@ function module.emit(g)
     store_image(s16, turn) -- they are no operand any more
     local decay = of_tokens "decay" -- negative
     k:wgmma_wait_group(0)
-    if prepared then stages.free_prepared(g, prepared, lane) end -- of which there are two: the next but one is stored then
+    if prepared then stages.free_prepared(g, prepared, lane) end -- there are two: the next but one is stored then
     pack(update16, function(r) return decay and u[r] * decay(r) or k:neg(u[r]) end)
   end
 

@@ -20,8 +20,8 @@ local function exchanged(k, lane, x, y)
   return { k:selp(other, first, odd), k:selp(second, other, odd) }
 end
 
---- Stores sums of the warpgroup `me` (gradients.lua), accumulators, to the rows of the unit's tokens and head. first: the
---- column of the first one, by default 0.
+--- Stores sums of the warpgroup `me` (gradients.lua), accumulators, to the rows of the unit's tokens and head. first:
+--- the column of the first one, by default 0.
 function module.emit(here, me, to, sums, first)
   local k, p, at = here.k, here.p, here.at
   local convert = elements.to_output[p.dtype]

@@ -1,5 +1,5 @@
 -- The warpgroup of wg.delta_rule_backward's kernel for decays of each channel that makes operands of the rows of a
--- chunk, and sums dg up (backward/channel_kernel.lua). A warp has a band of 16 tokens, of which a lane has four
+-- chunk, and has dg and dbeta (backward/channel_kernel.lua). A warp has a band of 16 tokens, of which a lane has four
 -- channels. With G as it is in the middle of a band, behind its eighth token, rows become
 --
 --   queries   scale q_i exp(G_i - G)    keys   k_i exp(G_i - G)    columns   k_j exp(G - G_j)
@@ -22,9 +22,14 @@ local bands <const>, rows <const>, at_once <const> = 4, 16, 4 -- of a chunk; of 
 --- The bytes between the rows of the buffer `logs`, f32: rows of accumulators lie in different banks.
 module.line = 4 * (128 + 8)
 
---- The arrays of decays, of each channel: 0 to 3 up to the middle of that band, from the middle of the band before; 4 to
---- 7 from the middle of band 0 to 3 to the end of the chunk.
+--- The arrays of decays, of each channel: 0 to 3 up to the middle of that band, from the middle of the band before; 4
+--- to 7 from the middle of band 0 to 3 to the end of the chunk.
 module.decays = 2 * bands
+
+-- The bytes of the lane's four elements of the warp's first row in a tile; those of others have the swizzle besides.
+local function place_in_tile(k, p, me)
+  return k:mul(me.lane >> 4, p.k:offset(0, 64)) + (me.warp * rows << 7) + ((me.lane & 15) << 3)
+end
 
 -- The warp's rows, each times its factors, and the logarithms of these, base 2. Returns the logarithms of the band's
 -- decay, up to its middle and from there on.
@@ -41,7 +46,7 @@ local function store_rows(g, me, here, head)
   local of_g = place(sizes.g, p.heads, head, bytes)
   local load_g = bytes == 4 and k.ld_global_v4_f32 or k.ld_global_v2_b32
   local logs = k:address(g.buffers.logs) + me.warp * rows * module.line + (me.lane << 4)
-  local line = k:mul(me.lane >> 4, p.k:offset(0, 64)) + (me.warp * rows << 7) + ((me.lane & 15) << 3)
+  local line = place_in_tile(k, p, me)
   local to = {}
   for _, name in ipairs { "queries", "keys", "columns" } do to[name] = k:address(g.buffers[name]) + line end
   local words = { k = k:regs("b32", 2 * at_once), q = k:regs("b32", 2 * at_once) }
@@ -66,7 +71,8 @@ local function store_rows(g, me, here, head)
   local function logarithms(i)
     local out = {}
     for c = 0, 3 do
-      local value = bytes == 4 and read[4 * i + c] or select(c % 2 + 1, elements.from_output.bf16(k, read[2 * i + c // 2]))
+      local value = bytes == 4 and read[4 * i + c]
+        or select(c % 2 + 1, elements.from_output.bf16(k, read[2 * i + c // 2]))
       out[c] = k:max(value * channel_rows.log2_e, channel_rows.least)
     end
     return out
@@ -157,6 +163,51 @@ local function state_product(g, me)
   return warps.sums_of_each(k, sums, 8, me.lane, { lanes = 8 })
 end
 
+-- The products of the rows of V and dV: lane l has that of row l % 16 of the warp's.
+local function value_products(g, me, here, head)
+  local k, p, at = g.k, g.p, here.at
+  local split = elements.from_output[p.dtype]
+  local token = (at.chunk << 6) + me.warp * rows
+  local row = k:mad_wide_u32((at.first + token) * p.heads + head, p.dim * 2, g.sizes.V)
+  local from = k:mad_wide_u32(me.lane, 8, row)
+  local left = k:mov(at.tokens, { type = "s32" }) - k:mov(token, { type = "s32" })
+  local line = k:address(g.buffers.d_v) + place_in_tile(k, p, me)
+  local v, d, sums = k:regs("b32", rows), k:regs("b32", 2), {}
+  for first = 0, rows - 1, rows // 2 do
+    for i = 0, rows - 1 do k:mov(v[i], 0) end
+    for i = 0, rows // 2 - 1 do
+      local r = first + i
+      k:ld_global_v2_b32(v:slice(2 * i, 2), from, { offset = r * p.heads * p.dim * 2, guard = left:gt(r) })
+    end
+    for i = 0, rows // 2 - 1 do
+      local r, sum = first + i, nil
+      k:ld_shared_v2_b32(d, line ~ ((r & 7) << 4), { offset = r << 7 })
+      for word = 0, 1 do
+        local x, y = { split(k, v[2 * i + word]) }, { split(k, d[word]) }
+        for e = 1, 2 do sum = sum and k:fma(x[e], y[e], sum) or x[e] * y[e] end
+      end
+      sums[r] = sum
+    end
+  end
+  return warps.sums_of_each(k, sums, rows, me.lane)
+end
+
+-- dbeta of the warp's rows, a lane for each: what T has of it is V dV + k dk' over beta.
+local function store_dbeta(g, me, here, head, products)
+  local k, p, at = g.k, g.p, here.at
+  local row = (me.lane & (rows - 1)) + me.warp * rows
+  local token = (at.chunk << 6) + row
+  local guard = me.lane:lt(rows) & token:lt(at.tokens)
+  local index = k:mad_wide_u32(at.first + token, p.heads, k:cvt_u64_u32(head))
+  local beta = k:mov(1.0, { type = "f32" })
+  k:ld_global_f32(beta, k:element(g.sizes.beta, index), { guard = guard })
+  gates.limit(k, p, beta, guard)
+  for half = 0, 1 do
+    products = products + k:ld_shared_f32(k:address(g.buffers.dots) + (row << 2), { offset = half * 4 * p.chunk })
+  end
+  k:st_global_f32(k:element(g.sizes.dbeta, index), products * k:rcp_approx_ftz(beta), { guard = guard })
+end
+
 -- dg of the chunk: a thread for each channel, from the last token to the first. last: what g of the last token has
 -- besides.
 local function sum_up(g, me, here, head, last)
@@ -187,6 +238,7 @@ function module.emit(g)
   local thread = k:special "tid.x" & 127
   local me = { thread = thread, lane = thread & 31, warp = k:shfl_sync_idx_b32(thread >> 5, 0, 31) }
   local operands, states, sums = rings.operands:cursor(), rings.states:cursor(), rings.sums:cursor()
+  local of_rows = rings.rows:cursor()
   local function arrive(barrier) k:mbarrier_arrive(barrier, { guard = me.lane:eq(0) }) end
   units.each(g, function(here)
     units.heads(here, function(head)
@@ -202,6 +254,11 @@ function module.emit(g)
       arrive(rings.operands:full_barrier(operands))
       rings.operands:advance(operands)
 
+      rings.rows:wait(of_rows)
+      local products = value_products(g, me, here, head)
+      k:bar_warp_sync(0xFFFFFFFF)
+      rings.rows:release(of_rows, { lane = me.lane })
+      rings.rows:advance(of_rows)
       rings.states:wait(states)
       local last = state_product(g, me) * k:ex2_approx_ftz(whole)
       k:bar_warp_sync(0xFFFFFFFF)
@@ -212,6 +269,7 @@ function module.emit(g)
       for warp = 0, bands - 1 do
         last = last + k:ld_shared_f32(k:address(buffers.sums) + (me.thread << 2), { offset = warp * p.decay_bytes })
       end
+      store_dbeta(g, me, here, head, products)
       sum_up(g, me, here, head, last)
       k:bar_sync(1, { threads = 128 }) -- all threads have read logarithms and edges, which other warps store anew
       arrive(rings.sums:empty_barrier(sums))
