@@ -1,8 +1,8 @@
 -- What decays do to the products of a chunk, for the warpgroup that has the state: with one decay for each head, from
 -- arrays of gates (linear_attention/gates.lua); with one for each channel most of it has been prepared. Both have
 --
---   first(stage)    returns x(r, v, u), the element X of register r, from V and the product of the state and K; and
---                   whole(r), the factor of the state
+--   first(stage)    returns x(r, v, u), the element X of register r, from V, nil for 0, and the product of the state
+--                   and K; and whole(r), the factor of the state
 --   second(stage)   returns the factors of O and of U that updates the state, as functions of a register; or nil
 --
 -- and for gradients
@@ -28,7 +28,7 @@ local function by_head(g)
   end
   function out.first(stage)
     local decay = of_tokens("decay", stage)
-    return function(r, v, u) return k:fma(decay(r), u, v) end, out.whole(stage)
+    return function(r, v, u) return v and k:fma(decay(r), u, v) or decay(r) * u end, out.whole(stage)
   end
   function out.beta(stage) return of_tokens("beta", stage) end
   function out.second(stage) return p.with_o and of_tokens("scaled", stage), of_tokens("rest", stage) end
@@ -41,7 +41,7 @@ local function by_channel(g)
   function out.factor() end
   function out.whole(stage) return operands.columns(k, k:address(g.buffers.decay, stage * p.decay_bytes), p.dim) end
   function out.first(stage)
-    return function(_, v, u) return v - u end, out.whole(stage)
+    return function(_, v, u) return v and v - u or k:neg(u) end, out.whole(stage)
   end
   function out.beta(stage) return operands.columns(k, k:address(g.buffers.beta, stage * (4 * p.chunk)), p.chunk) end
   function out.second() end

@@ -137,7 +137,7 @@ function delta_rule:launches(Q, K, V, O, values)
     })
   end
   if p.segments > 1 then
-    add(self.summary, "summary", { 2 * halves, p.heads, batch * (p.segments - 1) })
+    add(self.summary, "summary", { halves, p.heads, batch * (p.segments - 1) })
     add(self.scan, "scan", { halves, p.heads, batch })
   end
   add(self.kernel, "main", { halves, p.heads, batch * p.segments })

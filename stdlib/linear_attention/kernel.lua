@@ -46,13 +46,13 @@ local function stages_of(k, p)
     buffers.r = either("R", p.k, p.stages)
     buffers.decay = k:shared { bytes = p.stages * p.decay_bytes, align = 16, name = "decay" }
     buffers.beta = p.least_beta and k:shared { bytes = p.stages * 4 * p.chunk, align = 16, name = "beta" }
-    rings.keys = k:pipeline { stages = p.stages, arrivals = 4, name = "records" }
+    rings.keys = k:pipeline { stages = p.stages, arrivals = 4 * p.kinds, name = "records" }
   else
     buffers.n = k:shared { bytes = p.preparers * triangular.bytes, align = 16, name = "N" }
     buffers.gates = k:shared { bytes = p.stages * p.gates.bytes, align = 16, name = "gates" }
-    -- Q, K and the gates, from a thread and a warp; read by a preparing warpgroup and by the recurrence
-    rings.keys = k:pipeline { stages = p.stages, producers = 2, arrivals = 8, name = "keys" }
-    rings.prepared = k:pipeline { stages = p.t_stages, arrivals = 4 * p.sharing, name = "prepared" }
+    -- Q, K and the gates, from a thread and a warp; read by a preparing warpgroup and by the recurrences
+    rings.keys = k:pipeline { stages = p.stages, producers = 2, arrivals = 4 * (1 + p.kinds), name = "keys" }
+    rings.prepared = k:pipeline { stages = p.t_stages, arrivals = 4 * p.sharing * p.kinds, name = "prepared" }
     if p.reversed then -- which needs P before T: from each warp that prepares
       rings.of_p = k:pipeline { stages = p.t_stages, producers = 4, arrivals = 4 * p.sharing, name = "P" }
     end
@@ -103,17 +103,17 @@ local function copy_values(g)
   }, true)
 end
 
--- What the CTA computes (sequences.lua), and besides half, that of the head's columns of V; of a summary kind, 0 for
--- what the tokens add to the state, 1 for what they make of it.
+-- What the CTA computes (sequences.lua), and besides half, that of the head's columns of V.
 local function tile_of(g)
   local k, p, at = g.k, g.p, {}
   at.half = p.by_channel and k:special "ctaid.x" & 1 or k:special "cluster_ctarank"
-  at.kind = p.summary and k:special "ctaid.x" >> 1
   at.column, at.head = at.half << 6, k:special "ctaid.y"
   return sequences.complete(g, at, (p.by_channel or p.image) and function()
     at.record = p.packed and records.first_packed(at.start, at.batch) or at.batch * at.chunks
   end)
 end
+
+local kinds <const> = { "sum", "factor" } -- of a summary (recurrence.lua)
 
 --- The kernel of a plan (of plan.make), with these parameters; its CTAs are half of V, head, and sequence. While it is
 --- emitted it is a table `g`: k, p; maps and sizes, its parameters; buffers and rings; at, what the CTA computes.
@@ -140,21 +140,28 @@ function module.make(p, list)
     meeting.all(k, p.sharing)
     g.at = tile_of(g)
     local role = k:shfl_sync_idx_b32(thread >> 7, 0, 31)
+    -- The role of the warpgroup from `number` on: recurrences, and then those that prepare.
+    local function emit(number)
+      local function states()
+        if p.threads > 256 then k:setmaxnreg_inc(p.registers.recurrence) end
+        pass.emit(g, p.summary and kinds[number])
+      end
+      if number > p.kinds then
+        k:setmaxnreg_dec(p.registers.preparation)
+        preparation.emit(g, role - (1 + p.kinds))
+      elseif number == p.kinds and p.by_channel then
+        states()
+      else
+        k:if_(role:eq(number), states, function() emit(number + 1) end)
+      end
+    end
     k:if_(role:eq(0), function()
-      if not p.by_channel then k:setmaxnreg_dec(p.registers.copies) end
+      if p.threads > 256 then k:setmaxnreg_dec(p.registers.copies) end
       k:if_(thread:eq(0), function() (p.by_channel and copy_records or copy_keys)(g) end)
       if not p.by_channel then k:if_((thread >> 5):eq(1), function() gates.emit(g) end) end
       if not p.summary then k:if_((thread >> 5):eq(2), function() results.emit(g) end) end
       k:if_(thread:eq(96), function() copy_values(g) end)
-    end, p.by_channel and function() pass.emit(g) end or function()
-      k:if_(role:eq(1), function()
-        k:setmaxnreg_inc(p.registers.recurrence)
-        pass.emit(g)
-      end, function()
-        k:setmaxnreg_dec(p.registers.preparation)
-        preparation.emit(g, role - 2)
-      end)
-    end)
+    end, function() emit(1) end)
     if p.sharing > 1 then meeting.all(k, p.sharing) end -- the other CTA may still need this one's memory
   end)
   kernel:launch_rule { notes = parameters.notes(list) }
