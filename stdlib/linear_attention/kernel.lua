@@ -32,11 +32,14 @@ local function stages_of(k, p)
   local function either(name, tile, count) -- read along either extent
     return k:shared { bytes = count * tile.bytes, align = 1024, name = name }
   end
-  local triangular, t_stages = wg.triangular(), p.by_channel and p.stages or p.t_stages
+  local triangular = wg.triangular()
   local buffers, rings = {
-    k = either("K", p.k, p.stages), v = shared("V", p.v, p.v_stages), t = either("T", p.t, t_stages),
+    k = either("K", p.k, p.stages), v = shared("V", p.v, p.v_stages),
+    t = either("T", p.t, p.makes_t and p.t_stages or p.stages),
   }, {}
-  if p.with_p then buffers.q, buffers.p = either("Q", p.k, p.stages), either("P", p.t, t_stages) end
+  if p.with_p then
+    buffers.q, buffers.p = either("Q", p.k, p.stages), either("P", p.t, p.by_channel and p.stages or p.t_stages)
+  end
   if not p.summary then
     buffers.o = k:shared { bytes = p.panel.bytes, align = p.panel.align, name = "O" }
     rings.outputs = k:pipeline { stages = 1, producers = 4, name = "outputs" }
@@ -48,7 +51,7 @@ local function stages_of(k, p)
     buffers.beta = p.least_beta and k:shared { bytes = p.stages * 4 * p.chunk, align = 16, name = "beta" }
     rings.keys = k:pipeline { stages = p.stages, arrivals = 4 * p.kinds, name = "records" }
   else
-    buffers.n = k:shared { bytes = p.preparers * triangular.bytes, align = 16, name = "N" }
+    buffers.n = p.makes_t and k:shared { bytes = p.preparers * triangular.bytes, align = 16, name = "N" }
     buffers.gates = k:shared { bytes = p.stages * p.gates.bytes, align = 16, name = "gates" }
     -- Q, K and the gates, from a thread and a warp; read by a preparing warpgroup and by the recurrences
     rings.keys = k:pipeline { stages = p.stages, producers = 2, arrivals = 4 * (1 + p.kinds), name = "keys" }
@@ -92,7 +95,10 @@ local function copy_keys(g)
   local function operand(map, buffer) return copies.operand(k, p.k, map, k:address(buffer), at.qk_head) end
   copies.emit(g, g.rings.keys, {
     operand(g.maps.K, buffers.k), p.with_p and operand(g.maps.Q, buffers.q) or nil,
-  })
+  }, false, not p.makes_t and { bytes = p.t.bytes, copy = function(cursor, chunk, barrier)
+    local from = records.place(k, p, g.sizes.records, (at.record + chunk) * p.heads + at.head)
+    k:cp_async_bulk(k:address(buffers.t) + cursor.stage * p.t.bytes, from, p.t.bytes, barrier)
+  end })
   if p.follows then k:griddepcontrol_wait() end -- what comes behind this kernel then comes behind the one before it
 end
 
@@ -108,7 +114,7 @@ local function tile_of(g)
   local k, p, at = g.k, g.p, {}
   at.half = p.by_channel and k:special "ctaid.x" & 1 or k:special "cluster_ctarank"
   at.column, at.head = at.half << 6, k:special "ctaid.y"
-  return sequences.complete(g, at, (p.by_channel or p.image) and function()
+  return sequences.complete(g, at, (p.by_channel or p.image or p.segments > 1) and function()
     at.record = p.packed and records.first_packed(at.start, at.batch) or at.batch * at.chunks
   end)
 end
@@ -133,7 +139,7 @@ function module.make(p, list)
         if g.rings[name] then g.rings[name]:init() end
       end
     end)
-    if not p.by_channel then
+    if p.makes_t then
       preparation.clear(k, k:address(g.buffers.t), p.t_stages * p.t.bytes, thread, p.threads)
       k:fence_proxy_async { space = "shared::cta" }
     end

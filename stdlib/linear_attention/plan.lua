@@ -59,6 +59,7 @@ function module.make(what, opts)
     p.overlaps = p.segments == 1 -- that kernel and the main one, which waits for each record
   end
   p.kinds = 1 -- warpgroups of a CTA that have states
+  p.makes_t = not p.by_channel and p.segments == 1 -- of segments the summary makes T, for both
   p.threads, p.registers = 128 * (2 + p.preparers), { copies = 40, recurrence = 232, preparation = 120 }
   return p
 end
@@ -68,6 +69,7 @@ function module.of_summary(p)
   return setmetatable({
     kinds = 2, threads = p.threads + 128, registers = p.by_channel and { copies = 40, recurrence = 232 }
       or { copies = 32, recurrence = 152, preparation = 72 },
+    stages = p.by_channel and p.stages or 8, t_stages = p.preparers * p.sharing, makes_t = not p.by_channel,
     summary = true, leads = true, with_p = false, with_o = false, name = p.name .. "_summary",
   }, { __index = p })
 end

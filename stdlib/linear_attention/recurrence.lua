@@ -74,8 +74,8 @@ function module.emit(g, kind)
       if beta then k:mul(u[r], element, beta(r)) end -- the diagonal of T
       return element
     end)
-    if rings.prepared then rings.prepared:wait(prepared) end
-    multiply.t(u, x16, prepared.stage, beta and 1 or 0)
+    if rings.prepared and p.makes_t then rings.prepared:wait(prepared) end
+    multiply.t(u, x16, (p.makes_t and prepared or keys).stage, beta and 1 or 0)
     if store_image then store_image(s16, chunk) end -- they are no operand any more
     if kind ~= "factor" then
       k:bar_warp_sync(0xFFFFFFFF)
@@ -98,6 +98,7 @@ function module.emit(g, kind)
     if wanted then multiply.update(s, update16, keys.stage, 1) end
     if store and (rest or not with_o) then pack(u16, function(r) return u[r] end) end
     if with_o then
+      if rings.prepared and not p.makes_t then rings.prepared:wait(prepared) end
       multiply.p(o, rest and u16 or update16, prepared.stage, 1)
     elseif store then -- U is the result
       store(u16)

@@ -8,6 +8,7 @@
 
 local wg = require "wgrun"
 local parameters = require "wgrun.builder.parameters"
+local dependent_launch = require "wgrun.linear_attention.dependent_launch"
 local state = require "wgrun.linear_attention.state"
 local descriptors = require "wgrun.tile.descriptors"
 local elements = require "wgrun.tile.elements"
@@ -30,7 +31,7 @@ end
 --- The kernel of a plan, with these parameters. Its CTAs are half of V, head, and sequence.
 function module.make(p, list)
   return wg.kernel(p.name .. "_scan", { threads = 128 }, function(k)
-    k:griddepcontrol_launch_dependents()
+    dependent_launch.begin(k) -- the main kernel then comes behind the summaries, too, which leave T for it
     local g = { k = k, p = p }
     g.maps, g.sizes = parameters.declare(k, list)
     g.at = {
@@ -41,7 +42,6 @@ function module.make(p, list)
     local leader, last = k:special "tid.x":eq(0), p.segments - 1
     k:if_(leader, function() ring:init() end)
     k:bar_sync(0)
-    k:griddepcontrol_wait()
     local cursor, loaded = ring:cursor(), ring:cursor()
     local function slot(segment) return g.at.batch * p.segments + segment end
     local function load(segment)

@@ -14,9 +14,8 @@ function module.complete(g, at, of_sequence)
   local z = k:special "ctaid.z"
   at.batch = z
   if p.segments > 1 then
-    local parts = p.segments - (p.summary and 1 or 0)
-    at.batch = division.divided(k, z, parts)
-    at.segment = z - at.batch * parts
+    at.batch = division.divided(k, z, p.segments)
+    at.segment = z - at.batch * p.segments
     at.slot = at.batch * p.segments + at.segment
   end
   at.qk_head = division.divided(k, at.head, p.heads // p.qk_heads)
