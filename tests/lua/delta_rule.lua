@@ -191,7 +191,7 @@ check.refuses("delta_rule: there are 2 launches: delta_rule:launches", function(
 local timed = channels:time(V, V, V, zeros(1, 8, 2, 128), { backend = "sim", rounds = 1, timeout_ms = 60000, g = decays, beta = g })
 assert(#timed.parts == 2 and timed.median_us > 0)
 assert(wg.delta_rule { heads = 8, problem = { 8192 }, decay = "channel" }.plan.segments == 8)
-assert(wg.delta_rule { heads = 16, problem = { 8192 }, decay = "channel" }.plan.segments == 4)
+assert(wg.delta_rule { heads = 16, problem = { 8192 }, decay = "channel" }.plan.segments == 1)
 check.refuses("delta_rule:run: option `beta` is missing", function() made:run(V, V, V, V, { g = g }) end)
 check.refuses("delta_rule: `final_state` is given, but wg.delta_rule was made without `final_state`", function() made:run(V, V, V, V, { g = g, beta = g, final_state = g }) end)
 local none, no_gates = zeros(1, 0, 2, 128), wg.zeros("f32", { 1, 0, 2 })
