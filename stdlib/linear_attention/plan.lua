@@ -70,7 +70,7 @@ function module.of_summary(p)
     kinds = 2, threads = p.threads + 128, registers = p.by_channel and { copies = 40, recurrence = 232 }
       or { copies = 32, recurrence = 152, preparation = 72 },
     stages = p.by_channel and p.stages or 8, t_stages = p.preparers * p.sharing, makes_t = not p.by_channel,
-    summary = true, leads = true, with_p = false, with_o = false, name = p.name .. "_summary",
+    summary = true, whole = true, leads = true, with_p = false, with_o = false, name = p.name .. "_summary",
   }, { __index = p })
 end
 
