@@ -1,5 +1,6 @@
 -- What of a chunk does not depend on the state, by a warpgroup of wg.delta_rule's kernel: T and P, 64 x 64 elements of
--- 16 bits each. The preparing warpgroups take chunks in turns.
+-- 16 bits each. The preparing warpgroups take chunks in turns. Of segments a summary makes T and leaves it in memory,
+-- and the main kernel P.
 
 local wg = require "wgrun"
 local gates = require "wgrun.linear_attention.gates"
@@ -125,7 +126,8 @@ function module.emit(g, number)
   local thread, triangular = k:special "tid.x", wg.triangular()
   local me = {
     warp = k:shfl_sync_idx_b32(thread >> 5 & 3, 0, 31), line = triangular.line,
-    matrix = p.makes_t and k:address(g.buffers.n, k:mul(number, triangular.bytes)), panel = wg.panel { dtype = p.dtype, n = p.chunk },
+    matrix = p.makes_t and k:address(g.buffers.n, k:mul(number, triangular.bytes)),
+    panel = wg.panel { dtype = p.dtype, n = p.chunk },
   }
   local stage_at
   me.offsets, stage_at = gates.places(k, p, g.buffers.gates)

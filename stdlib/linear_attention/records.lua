@@ -1,6 +1,6 @@
--- What has been prepared of a chunk in global memory, for the kernels that pass over the chunks later: by
--- linear_attention/channel_preparation.lua, or by the summary of a segment. It is a record for each chunk and head, whose
--- parts are the bytes of tiles in shared memory.
+-- What linear_attention/channel_preparation.lua, or the summary of a segment, leaves of a chunk in global memory, for
+-- the kernels that pass over the chunks later: a record for each chunk and head, whose parts are the bytes of tiles in
+-- shared memory.
 
 local tensors = require "wgrun.attention.tensors"
 

@@ -143,6 +143,7 @@ run("packed, from somewhere", { packed = true, final_state = true }, { 70, 30 },
 run("segments", { heads = 2, qk_heads = 1, segments = 4, initial_state = true, final_state = true }, { 711 })
 run("two segments, two sequences", { segments = 2, final_state = true, dtype = "f16" }, { 150, 150 })
 run("packed, in segments", { heads = 2, packed = true, segments = 3, initial_state = true, final_state = true, state_layout = "vk" }, { 70, 0, 1, 400 })
+run("segments of more chunks than there are stages", { segments = 2, final_state = true }, { 1300 })
 run("more segments than chunks", { segments = 5 }, { 130 })
 
 -- The same key again and again: the largest elements below the diagonal, whose inverse is small. Each token replaces the one before, so
