@@ -77,7 +77,7 @@ local function gradients(tokens, scale, at, s, ds, each)
   return ds
 end
 
--- lengths: of each sequence; packed, or all the same. data: keys(rows, seed), decay() and beta() in place of the usual ones; allowed, the
+-- lengths: of each sequence; packed, or all the same. data: keys(rows, seed), gradients(rows, seed), decay() and beta() in place of the usual ones; allowed, the
 -- error, and of the gates; before, tokens of no sequence before packed ones.
 local function run(name, o, lengths, data)
   data = data or {}
@@ -92,7 +92,7 @@ local function run(name, o, lengths, data)
   local function random(rows, seed) return wg.randn { shape = { rows, dim }, dtype = "f32", seed = seed } end
   local given = {
     Q = of_rows(normalised, qk_heads, 1), K = of_rows(data.keys or normalised, qk_heads, 2),
-    V = of_rows(random, heads, 3), dO = of_rows(random, heads, 4), scale = o.packed and 0.5 or nil,
+    V = of_rows(random, heads, 3), dO = of_rows(data.gradients or random, heads, 4), scale = o.packed and 0.5 or nil,
   }
   local gates, betas = {}, {}
   math.randomseed(5)
@@ -211,6 +211,10 @@ run("decays of channels, of which some forget at once", { decay = "channel", fin
   local decay = -40 * math.random() ^ 6
   return decay
 end })
+
+-- Factors of operands are up to e^40 then.
+local function large(rows, seed) return wg.randn { shape = { rows, dim }, dtype = "f32", seed = seed } * 1e7 end
+run("decays of channels, large gradients of what is forgotten", { decay = "channel" }, { 100 }, { decay = function() return -9.9 end, gradients = large })
 
 -- The same key again and again, so that tokens take back much of what those before them have written.
 local function same(rows) return normalised(1, 2) + wg.zeros("f32", { rows, dim }) end

@@ -1,7 +1,7 @@
 -- The two warpgroups of wg.delta_rule_backward's kernel for decays of each channel that multiply
 -- (backward/channel_kernel.lua): each has 64 channels of dQ and dK. Sums over tokens go from band to band. Those up to
 -- a band are relative to its middle, as the band's operands are, so that they decay from one middle to the next. A warp
--- has the rows of a band, whose sums stop there.
+-- has the rows of two bands, one in each half of a thread's rows; their sums stop there.
 
 local chunk_role = require "wgrun.linear_attention.backward.chunk_role"
 local images = require "wgrun.linear_attention.backward.images"
@@ -43,13 +43,17 @@ local function products(g, me)
     k:wgmma_commit_group()
     k:wgmma_wait_group(0)
   end
-  -- sums += words B, for the tokens of a band: list of words and the buffers of B.
+  -- sums += words B, for the tokens of a band: list of words and the buffers of B. A step of 16 tokens has two bands:
+  -- the words of the other one are left out.
   function out.band(band, list)
+    local step = band // 2
+    for _, one in ipairs(list) do
+      for w = 0, 3 do k:mov(one.part[w], w // 2 == band % 2 and one[1][4 * step + w] or 0) end
+    end
     k:wgmma_fence()
     for _, one in ipairs(list) do
       local of_b = descriptors.view(k, one[2], p.k_columns, k:mul(me.half, p.k:offset(0, columns)))()
-      multiply(me.sums, function(step) return one[1]:slice(4 * step, 4) end, of_b,
-        { first = band, adds = true, trans_b = 1 }, band + 1)
+      multiply(me.sums, function() return one.part end, of_b, { first = step, adds = true, trans_b = 1 }, step + 1)
     end
     k:wgmma_commit_group()
     k:wgmma_wait_group(0)
@@ -86,6 +90,7 @@ function module.emit(g, half)
   }
   me.row = (me.warp << 4) + (me.lane >> 2) -- the first of the thread's two
   local triangle, more = words(), words()
+  local part, part_of_more = k:regs("b32", 4), k:regs("b32", 4)
   local multiply, keep = products(g, me), triangles(g, me)
   local of_rows, of_states = rings.rows:cursor(), rings.states:cursor()
   local of_operands, of_sums = rings.operands:cursor(), rings.sums:cursor()
@@ -103,9 +108,21 @@ function module.emit(g, half)
     end
     return operands.columns(k, from, columns)
   end
-  local function decay_sums(number)
-    local decay = decays(number)
-    for r = 0, #me.sums - 1 do k:mul(me.sums[r], me.sums[r], decay(r)) end
+  -- Lets the sums decay: both rows of the threads of the warps in `all`, and one of them, `row`, of those in `some`,
+  -- which has the others, too. Without `some` of all warps.
+  local function decay_sums(number, row, some, all)
+    local decay
+    local function of_row(wanted)
+      for r = 0, #me.sums - 1 do
+        if r // 2 % 2 == wanted then k:mul(me.sums[r], me.sums[r], decay(r)) end
+      end
+    end
+    local function own()
+      decay = decays(number)
+      of_row(row)
+      if all then k:if_(all, function() of_row(1 - row) end) else of_row(1 - row) end
+    end
+    if some then k:if_(some, own) else own() end
   end
   local logs = k:address(buffers.logs) + of_half + me.row * rows.line + ((me.lane & 3) << 3)
   local function log_place(r) return 8 * rows.line * (r // 2 % 2) + 32 * (r // 4) end
@@ -123,12 +140,9 @@ function module.emit(g, half)
   -- Sums of rows up to their band, from the state before the chunk.
   local function forward()
     for band = 0, rows.bands - 1 do
-      if band == 0 then
-        decay_sums(0)
-      else
-        k:if_(me.warp:ge(band), function() decay_sums(band) end)
-      end
-      multiply.band(band, { { triangle, buffers.columns } })
+      local warp = band // 2
+      decay_sums(band, 1, band > 0 and me.warp:ge(warp), band % 2 == 1 and me.warp:gt(warp))
+      multiply.band(band, { { triangle, buffers.columns, part = part } })
     end
   end
 
@@ -170,16 +184,14 @@ function module.emit(g, half)
 
   -- The sums over the tokens of what dK has of the gradient of the state, times K: a part of dg of the last token.
   local function store_sums()
-    local decay, pairs_of = decays(me.warp + rows.bands), { {}, {} }
+    local decay, pairs_of = {}, { {}, {} }
+    for row = 0, 1 do decay[row] = decays(me.warp + me.warp + (rows.bands + row)) end
     each.columns(0, #me.sums, function(r, x, y)
       local upper = r // 2 % 2 == 1
       for i, element in ipairs { x, y } do
         local of, number = pairs_of[i], r // 4
-        if upper then
-          of[number] = k:fma(me.sums[r + i - 1], element, of[number]) * decay(r + i - 1)
-        else
-          of[number] = me.sums[r + i - 1] * element
-        end
+        local product = decay[r // 2 % 2](r + i - 1) * element
+        of[number] = upper and k:fma(me.sums[r + i - 1], product, of[number]) or me.sums[r + i - 1] * product
       end
     end)
     local out = {}
@@ -199,13 +211,13 @@ function module.emit(g, half)
       one[1]:advance(one[2])
     end
     store_sums()
-    for band = rows.bands - 1, 0, -1 do
-      if band == rows.bands - 1 then
-        decay_sums(2 * rows.bands - 1)
-      else
-        k:if_(me.warp:le(band), function() decay_sums(band + 1) end)
-      end
-      multiply.band(band, { { triangle, buffers.queries }, { more, buffers.keys } })
+    local last = rows.bands - 1
+    for band = last, 0, -1 do
+      local warp, number = band // 2, band == last and 2 * rows.bands - 1 or band + 1
+      decay_sums(number, 0, band < last and me.warp:le(warp), band % 2 == 0 and me.warp:lt(warp))
+      multiply.band(band, {
+        { triangle, buffers.queries, part = part }, { more, buffers.keys, part = part_of_more },
+      })
     end
     local function finish(r, element, factor)
       k:fma(me.logs[r], k:neg(me.sums[r]), element, me.logs[r])

@@ -8,7 +8,7 @@
 -- and the gradient of G_ic is q dq + k dk' - k dk'' of that token and channel; dbeta_i = (V_i dV_i + k_i dk'_i) /
 -- beta_i, where V is not rounded, as U is in the other kernel.
 --
--- A chunk has four bands of 16 tokens. Its rows, times the decays between each token and the middle of its band
+-- A chunk has eight bands of eight tokens. Its rows, times the decays between each token and the middle of its band
 -- (backward/channel_operands.lua), are operands of products that go from band to band: the sums decay in between
 -- (backward/channel_gradients.lua). dQ and dK have the same products of rounded operands as factors, so that what
 -- cancels out in dg does so.
@@ -50,7 +50,7 @@ local function stages_of(k, p)
     queries = shared("queries", p.k.bytes), keys = shared("keys", p.k.bytes), columns = shared("columns", p.k.bytes),
     logs = shared("logs", rows.line * p.chunk, 16), decays = shared("decays", rows.decays * p.decay_bytes, 16),
     dots = shared("dots", 2 * 4 * p.chunk, 16), edges = shared("edges", 2 * rows.bands * p.decay_bytes, 16),
-    sums = shared("sums", rows.bands * p.decay_bytes, 16),
+    sums = shared("sums", rows.warps * p.decay_bytes, 16),
   }, {
     rows = k:pipeline { stages = 1, arrivals = multiplying + preparing, name = "rows" }, -- dO, U, dV
     states = k:pipeline { stages = 1, arrivals = multiplying + preparing, name = "states" },

@@ -1,10 +1,10 @@
 -- The warpgroup of wg.delta_rule_backward's kernel for decays of each channel that makes operands of the rows of a
--- chunk, and has dg and dbeta (backward/channel_kernel.lua). A warp has a band of 16 tokens, of which a lane has four
--- channels. With G as it is in the middle of a band, behind its eighth token, rows become
+-- chunk, and has dg and dbeta (backward/channel_kernel.lua). A warp has two bands of eight tokens, of which a lane has
+-- four channels. With G as it is in the middle of a band, behind its fourth token, rows become
 --
 --   queries   scale q_i exp(G_i - G)    keys   k_i exp(G_i - G)    columns   k_j exp(G - G_j)
 --
--- A decay counts as exp(-10) at least (linear_attention/channel_preparation.lua), so that no factor is above exp(80).
+-- A decay counts as exp(-10) at least (linear_attention/channel_preparation.lua), so that no factor is above exp(40).
 
 local gates = require "wgrun.linear_attention.gates"
 local channel_rows = require "wgrun.linear_attention.channel_rows"
@@ -16,14 +16,15 @@ local native = require "wgrun.native"
 
 local module = {}
 
-module.bands = 4
-local bands <const>, rows <const>, at_once <const> = 4, 16, 4 -- of a chunk; of a band; loaded at once
+module.bands, module.warps = 8, 4
+local bands <const>, warps_of_chunk <const> = module.bands, module.warps
+local rows <const>, half_band <const> = 16, 4 -- of a warp, and those that are loaded at once
 
 --- The bytes between the rows of the buffer `logs`, f32: rows of accumulators lie in different banks.
 module.line = 4 * (128 + 8)
 
---- The arrays of decays, of each channel: 0 to 3 up to the middle of that band, from the middle of the band before; 4
---- to 7 from the middle of band 0 to 3 to the end of the chunk.
+--- The arrays of decays, of each channel: 0 to 7 up to the middle of that band, from the middle of the band before; 8
+--- to 15 from the middle of band 0 to 7 to the end of the chunk.
 module.decays = 2 * bands
 
 -- The bytes of the lane's four elements of the warp's first row in a tile; those of others have the swizzle besides.
@@ -31,8 +32,8 @@ local function place_in_tile(k, p, me)
   return k:mul(me.lane >> 4, p.k:offset(0, 64)) + (me.warp * rows << 7) + ((me.lane & 15) << 3)
 end
 
--- The warp's rows, each times its factors, and the logarithms of these, base 2. Returns the logarithms of the band's
--- decay, up to its middle and from there on.
+-- The warp's rows, each times its factors, the logarithms of these, base 2, and those of the decays of its bands, up to
+-- the middle and from there on.
 local function store_rows(g, me, here, head)
   local k, p, sizes, at = g.k, g.p, g.sizes, here.at
   local split, convert = elements.from_output[p.dtype], elements.to_output[p.dtype]
@@ -49,12 +50,12 @@ local function store_rows(g, me, here, head)
   local line = place_in_tile(k, p, me)
   local to = {}
   for _, name in ipairs { "queries", "keys", "columns" } do to[name] = k:address(g.buffers[name]) + line end
-  local words = { k = k:regs("b32", 2 * at_once), q = k:regs("b32", 2 * at_once) }
-  local read = k:regs(bytes == 4 and "f32" or "b32", bytes * at_once)
+  local words = { k = k:regs("b32", 2 * half_band), q = k:regs("b32", 2 * half_band) }
+  local read = k:regs(bytes == 4 and "f32" or "b32", bytes * half_band)
   local left = k:mov(at.tokens, { type = "s32" }) - k:mov(token, { type = "s32" })
 
   local function load(row_of)
-    for i = 0, at_once - 1 do
+    for i = 0, half_band - 1 do
       local row = row_of(i)
       local inside = left:gt(row)
       for e = 0, bytes - 1 do k:mov(read[bytes * i + e], bytes == 4 and 0.0 or 0) end
@@ -102,28 +103,28 @@ local function store_rows(g, me, here, head)
   local function begin()
     for c = 0, 3 do sums[c] = k:mov(0.0, { type = "f32" }) end
   end
-  begin()
-  for from = rows // 2, rows - 1, at_once do -- rows behind the middle
-    load(function(i) return from + i end)
-    for i = 0, at_once - 1 do
+  local edges = k:address(g.buffers.edges) + me.warp * (4 * p.decay_bytes) + (me.lane << 4)
+  for middle = half_band, rows - 1, 2 * half_band do
+    local number = middle // (2 * half_band)
+    begin()
+    load(function(i) return middle + i end)
+    for i = 0, half_band - 1 do -- rows behind the middle
       local of_row = logarithms(i)
       for c = 0, 3 do sums[c] = sums[c] + of_row[c] end
-      store_row(i, from + i)
+      store_row(i, middle + i)
     end
-  end
-  local behind = { sums[0], sums[1], sums[2], sums[3] }
-  begin()
-  for from = rows // 2 - 1, 0, -at_once do -- those before it, from the last one on
-    load(function(i) return from - i end)
-    for i = 0, at_once - 1 do
-      store_row(i, from - i)
+    k:st_shared_v4_f32(edges, { sums[0], sums[1], sums[2], sums[3] }, { offset = (2 * number + 1) * p.decay_bytes })
+    begin()
+    load(function(i) return middle - 1 - i end)
+    for i = 0, half_band - 1 do -- those before it, from the last one on
+      store_row(i, middle - 1 - i)
       local of_row = logarithms(i)
       for c = 0, 3 do sums[c] = sums[c] - of_row[c] end
     end
+    local upto = {}
+    for c = 0, 3 do upto[c + 1] = k:neg(sums[c]) end
+    k:st_shared_v4_f32(edges, upto, { offset = 2 * number * p.decay_bytes })
   end
-  local upto = {}
-  for c = 0, 3 do upto[c + 1] = k:neg(sums[c]) end
-  return upto, behind
 end
 
 -- The decays between bands, from the logarithms that the warps have stored: a thread for each channel. Returns the
@@ -243,10 +244,7 @@ function module.emit(g)
   units.each(g, function(here)
     units.heads(here, function(head)
       rings.operands:acquire(operands)
-      local upto, behind = store_rows(g, me, here, head)
-      local edges = k:address(buffers.edges) + me.warp * (2 * p.decay_bytes) + (me.lane << 4)
-      k:st_shared_v4_f32(edges, upto)
-      k:st_shared_v4_f32(edges, behind, { offset = p.decay_bytes })
+      store_rows(g, me, here, head)
       k:fence_proxy_async { space = "shared::cta" }
       k:bar_sync(1, { threads = 128 })
       local whole = store_decays(g, me)
@@ -266,7 +264,7 @@ function module.emit(g)
       rings.states:advance(states)
 
       rings.sums:wait(sums)
-      for warp = 0, bands - 1 do
+      for warp = 0, warps_of_chunk - 1 do
         last = last + k:ld_shared_f32(k:address(buffers.sums) + (me.thread << 2), { offset = warp * p.decay_bytes })
       end
       store_dbeta(g, me, here, head, products)
