@@ -127,6 +127,24 @@ local function store_rows(g, me, here, head)
   end
 end
 
+-- Fetches the rows that this role loads for the same head, or the same of a group, of the CTA's next unit into the L2
+-- cache: a thread has half a row of each tensor.
+local function prefetch(g, me, here, number)
+  local k, p, sizes, at, is_one = g.k, g.p, g.sizes, units.next_place(here)
+  local head = number and k:mad_lo_u32(at.qk_head, p.heads // p.qk_heads, number) or at.qk_head
+  local token = (at.chunk << 6) + (me.thread >> 1)
+  local guard = token:lt(at.tokens) & is_one
+  local function fetch(tensor, heads, of_head, size)
+    local row = k:mad_wide_u32((at.first + token) * heads + of_head, p.dim * size, tensor)
+    local from = k:mad_wide_u32(me.thread & 1, p.dim * size // 2, row)
+    for line = 0, p.dim * size // 2 - 1, 128 do k:prefetch_global_L2(from, { offset = line, guard = guard }) end
+  end
+  fetch(sizes.g, p.heads, head, native.element_bytes[p.g_dtype])
+  fetch(sizes.V, p.heads, head, 2)
+  fetch(sizes.K, p.qk_heads, at.qk_head, 2)
+  fetch(sizes.Q, p.qk_heads, at.qk_head, 2)
+end
+
 -- The decays between bands, from the logarithms that the warps have stored: a thread for each channel. Returns the
 -- logarithm of the chunk's decay.
 local function store_decays(g, me)
@@ -242,7 +260,7 @@ function module.emit(g)
   local of_rows = rings.rows:cursor()
   local function arrive(barrier) k:mbarrier_arrive(barrier, { guard = me.lane:eq(0) }) end
   units.each(g, function(here)
-    units.heads(here, function(head)
+    units.heads(here, function(head, number)
       rings.operands:acquire(operands)
       store_rows(g, me, here, head)
       k:fence_proxy_async { space = "shared::cta" }
@@ -263,6 +281,7 @@ function module.emit(g)
       rings.states:release(states, { lane = me.lane })
       rings.states:advance(states)
 
+      prefetch(g, me, here, number)
       rings.sums:wait(sums)
       for warp = 0, warps_of_chunk - 1 do
         last = last + k:ld_shared_f32(k:address(buffers.sums) + (me.thread << 2), { offset = warp * p.decay_bytes })
