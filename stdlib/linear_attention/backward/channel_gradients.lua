@@ -6,6 +6,7 @@
 local chunk_role = require "wgrun.linear_attention.backward.chunk_role"
 local images = require "wgrun.linear_attention.backward.images"
 local row_stores = require "wgrun.linear_attention.backward.row_stores"
+local channel_gates = require "wgrun.linear_attention.backward.channel_gates"
 local rows = require "wgrun.linear_attention.backward.channel_operands"
 local units = require "wgrun.linear_attention.backward.units"
 local operands = require "wgrun.linear_attention.operands"
@@ -100,13 +101,8 @@ function module.emit(g, half)
   end
   local of_half = k:mul(half, 4 * columns)
   local function decays(number) -- an array of decays, for the thread's columns
-    local from = k:address(buffers.decays) + of_half
-    if math.type(number) then
-      from = from + number * p.decay_bytes
-    else
-      from = from + k:mul(number, p.decay_bytes)
-    end
-    return operands.columns(k, from, columns)
+    local ahead = math.type(number) and number * p.decay_bytes or k:mul(number, p.decay_bytes)
+    return operands.columns(k, k:address(buffers.decays) + of_half + ahead, columns)
   end
   -- Lets the sums decay: both rows of the threads of the warps in `all`, and one of them, `row`, of those in `some`,
   -- which has the others, too. Without `some` of all warps.
@@ -124,8 +120,8 @@ function module.emit(g, half)
     end
     if some then k:if_(some, own) else own() end
   end
-  local logs = k:address(buffers.logs) + of_half + me.row * rows.line + ((me.lane & 3) << 3)
-  local function log_place(r) return 8 * rows.line * (r // 2 % 2) + 32 * (r // 4) end
+  local logs = k:address(buffers.logs) + of_half + me.row * channel_gates.line + ((me.lane & 3) << 3)
+  local function log_place(r) return 8 * channel_gates.line * (r // 2 % 2) + 32 * (r // 4) end
 
   -- For pairs of elements: finish(r, element, factor) with r and r + 1, an element of an operand, and its factor.
   local function each_element(name, sign, finish)

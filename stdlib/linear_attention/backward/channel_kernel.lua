@@ -22,6 +22,7 @@ local parameters = require "wgrun.builder.parameters"
 local copies = require "wgrun.linear_attention.copies"
 local gradients = require "wgrun.linear_attention.backward.channel_gradients"
 local images = require "wgrun.linear_attention.backward.images"
+local channel_gates = require "wgrun.linear_attention.backward.channel_gates"
 local rows = require "wgrun.linear_attention.backward.channel_operands"
 local units = require "wgrun.linear_attention.backward.units"
 
@@ -48,7 +49,7 @@ local function stages_of(k, p)
     d_o = shared("dO", p.k.bytes), u = shared("U", p.k.bytes), d_v = shared("dV", p.k.bytes),
     s = shared("S", images.tile.bytes), d_s = shared("dS", images.tile.bytes),
     queries = shared("queries", p.k.bytes), keys = shared("keys", p.k.bytes), columns = shared("columns", p.k.bytes),
-    logs = shared("logs", rows.line * p.chunk, 16), decays = shared("decays", rows.decays * p.decay_bytes, 16),
+    logs = shared("logs", channel_gates.line * p.chunk, 16), decays = shared("decays", rows.decays * p.decay_bytes, 16),
     dots = shared("dots", 2 * 4 * p.chunk, 16), edges = shared("edges", 2 * rows.bands * p.decay_bytes, 16),
     sums = shared("sums", rows.warps * p.decay_bytes, 16),
   }, {

@@ -1,16 +1,15 @@
 -- The warpgroup of wg.delta_rule_backward's kernel for decays of each channel that makes operands of the rows of a
--- chunk, and has dg and dbeta (backward/channel_kernel.lua). A warp has two bands of eight tokens, of which a lane has
--- four channels. With G as it is in the middle of a band, behind its fourth token, rows become
+-- chunk (backward/channel_kernel.lua), and has dg and dbeta (backward/channel_gates.lua). A warp has two bands of eight
+-- tokens, of which a lane has four channels. With G as it is in the middle of a band, behind its fourth token, rows
+-- become
 --
 --   queries   scale q_i exp(G_i - G)    keys   k_i exp(G_i - G)    columns   k_j exp(G - G_j)
 --
 -- A decay counts as exp(-10) at least (linear_attention/channel_preparation.lua), so that no factor is above exp(40).
 
-local gates = require "wgrun.linear_attention.gates"
+local channel_gates = require "wgrun.linear_attention.backward.channel_gates"
 local channel_rows = require "wgrun.linear_attention.channel_rows"
 local units = require "wgrun.linear_attention.backward.units"
-local warps = require "wgrun.builder.warp"
-local images = require "wgrun.linear_attention.backward.images"
 local elements = require "wgrun.tile.elements"
 local native = require "wgrun.native"
 
@@ -20,17 +19,9 @@ module.bands, module.warps = 8, 4
 local bands <const>, warps_of_chunk <const> = module.bands, module.warps
 local rows <const>, half_band <const> = 16, 4 -- of a warp, and those that are loaded at once
 
---- The bytes between the rows of the buffer `logs`, f32: rows of accumulators lie in different banks.
-module.line = 4 * (128 + 8)
-
 --- The arrays of decays, of each channel: 0 to 7 up to the middle of that band, from the middle of the band before; 8
 --- to 15 from the middle of band 0 to 7 to the end of the chunk.
 module.decays = 2 * bands
-
--- The bytes of the lane's four elements of the warp's first row in a tile; those of others have the swizzle besides.
-local function place_in_tile(k, p, me)
-  return k:mul(me.lane >> 4, p.k:offset(0, 64)) + (me.warp * rows << 7) + ((me.lane & 15) << 3)
-end
 
 -- The warp's rows, each times its factors, the logarithms of these, base 2, and those of the decays of its bands, up to
 -- the middle and from there on.
@@ -46,8 +37,8 @@ local function store_rows(g, me, here, head)
   local of_k, of_q = place(sizes.K, p.qk_heads, at.qk_head, 2), place(sizes.Q, p.qk_heads, at.qk_head, 2)
   local of_g = place(sizes.g, p.heads, head, bytes)
   local load_g = bytes == 4 and k.ld_global_v4_f32 or k.ld_global_v2_b32
-  local logs = k:address(g.buffers.logs) + me.warp * rows * module.line + (me.lane << 4)
-  local line = place_in_tile(k, p, me)
+  local logs = k:address(g.buffers.logs) + me.warp * rows * channel_gates.line + (me.lane << 4)
+  local line = channel_gates.place_in_tile(k, p, me)
   local to = {}
   for _, name in ipairs { "queries", "keys", "columns" } do to[name] = k:address(g.buffers[name]) + line end
   local words = { k = k:regs("b32", 2 * half_band), q = k:regs("b32", 2 * half_band) }
@@ -92,7 +83,7 @@ local function store_rows(g, me, here, head)
     for c = 0, 3 do
       behind[c], before[c] = k:ex2_approx_ftz(sums[c]), k:ex2_approx_ftz(k:neg(sums[c]))
     end
-    k:st_shared_v4_f32(logs, { sums[0], sums[1], sums[2], sums[3] }, { offset = row * module.line })
+    k:st_shared_v4_f32(logs, { sums[0], sums[1], sums[2], sums[3] }, { offset = row * channel_gates.line })
     local of_k, scaled = words.k:slice(2 * i, 2), {}
     store("keys", row, of_k, behind)
     store("columns", row, of_k, before)
@@ -161,96 +152,6 @@ local function store_decays(g, me)
   return rest
 end
 
--- The sum of S dS over the thread's channel of the state.
-local function state_product(g, me)
-  local k, split = g.k, elements.from_output[g.p.dtype]
-  local s, d_s, sums = k:regs("b32", 4), k:regs("b32", 4), k:regs("f32", 8)
-  for c = 0, 7 do k:mov(sums[c], 0.0) end
-  local mine = me.thread << 4 -- of a row of core matrices: eight channels, of one column of V
-  k:loop(images.tile.bytes // 2048, function(i)
-    local at = mine + (i << 11)
-    k:ld_shared_v4_b32(s, k:address(g.buffers.s) + at)
-    k:ld_shared_v4_b32(d_s, k:address(g.buffers.d_s) + at)
-    for word = 0, 3 do
-      local x, y = { split(k, s[word]) }, { split(k, d_s[word]) }
-      for i2 = 1, 2 do
-        local sum = sums[2 * word + i2 - 1]
-        k:fma(sum, x[i2], y[i2], sum)
-      end
-    end
-  end)
-  return warps.sums_of_each(k, sums, 8, me.lane, { lanes = 8 })
-end
-
--- The products of the rows of V and dV: lane l has that of row l % 16 of the warp's.
-local function value_products(g, me, here, head)
-  local k, p, at = g.k, g.p, here.at
-  local split = elements.from_output[p.dtype]
-  local token = (at.chunk << 6) + me.warp * rows
-  local row = k:mad_wide_u32((at.first + token) * p.heads + head, p.dim * 2, g.sizes.V)
-  local from = k:mad_wide_u32(me.lane, 8, row)
-  local left = k:mov(at.tokens, { type = "s32" }) - k:mov(token, { type = "s32" })
-  local line = k:address(g.buffers.d_v) + place_in_tile(k, p, me)
-  local v, d, sums = k:regs("b32", rows), k:regs("b32", 2), {}
-  for first = 0, rows - 1, rows // 2 do
-    for i = 0, rows - 1 do k:mov(v[i], 0) end
-    for i = 0, rows // 2 - 1 do
-      local r = first + i
-      k:ld_global_v2_b32(v:slice(2 * i, 2), from, { offset = r * p.heads * p.dim * 2, guard = left:gt(r) })
-    end
-    for i = 0, rows // 2 - 1 do
-      local r, sum = first + i, nil
-      k:ld_shared_v2_b32(d, line ~ ((r & 7) << 4), { offset = r << 7 })
-      for word = 0, 1 do
-        local x, y = { split(k, v[2 * i + word]) }, { split(k, d[word]) }
-        for e = 1, 2 do sum = sum and k:fma(x[e], y[e], sum) or x[e] * y[e] end
-      end
-      sums[r] = sum
-    end
-  end
-  return warps.sums_of_each(k, sums, rows, me.lane)
-end
-
--- dbeta of the warp's rows, a lane for each: what T has of it is V dV + k dk' over beta.
-local function store_dbeta(g, me, here, head, products)
-  local k, p, at = g.k, g.p, here.at
-  local row = (me.lane & (rows - 1)) + me.warp * rows
-  local token = (at.chunk << 6) + row
-  local guard = me.lane:lt(rows) & token:lt(at.tokens)
-  local index = k:mad_wide_u32(at.first + token, p.heads, k:cvt_u64_u32(head))
-  local beta = k:mov(1.0, { type = "f32" })
-  k:ld_global_f32(beta, k:element(g.sizes.beta, index), { guard = guard })
-  gates.limit(k, p, beta, guard)
-  for half = 0, 1 do
-    products = products + k:ld_shared_f32(k:address(g.buffers.dots) + (row << 2), { offset = half * 4 * p.chunk })
-  end
-  k:st_global_f32(k:element(g.sizes.dbeta, index), products * k:rcp_approx_ftz(beta), { guard = guard })
-end
-
--- dg of the chunk: a thread for each channel, from the last token to the first. last: what g of the last token has
--- besides.
-local function sum_up(g, me, here, head, last)
-  local k, p, at = g.k, g.p, here.at
-  local from, sum = k:address(g.buffers.logs) + (me.thread << 2), k:mov(last, { type = "f32" })
-  local token = at.chunk << 6
-  local to = k:mad_wide_u32((at.first + token) * p.heads + head, 4 * p.dim, g.sizes.dg)
-  to = k:mad_wide_u32(me.thread, 4, to)
-  local left = k:mov(at.tokens, { type = "s32" }) - k:mov(token, { type = "s32" })
-  local step = 8
-  k:loop(p.chunk // step, function(turn)
-    local first = p.chunk - step - turn * step
-    local place = k:mad_wide_u32(first, 4 * p.dim * p.heads, to)
-    local values, rows_left = {}, left - k:mov(first, { type = "s32" })
-    for i = step - 1, 0, -1 do
-      values[i] = k:ld_shared_f32(from + first * module.line, { offset = i * module.line })
-    end
-    for i = step - 1, 0, -1 do
-      k:add(sum, sum, values[i])
-      k:st_global_f32(place, sum, { offset = 4 * p.dim * p.heads * i, guard = rows_left:gt(i) })
-    end
-  end)
-end
-
 --- The role of the warpgroup.
 function module.emit(g)
   local k, p, rings, buffers = g.k, g.p, g.rings, g.buffers
@@ -271,12 +172,12 @@ function module.emit(g)
       rings.operands:advance(operands)
 
       rings.rows:wait(of_rows)
-      local products = value_products(g, me, here, head)
+      local products = channel_gates.value_products(g, me, here, head)
       k:bar_warp_sync(0xFFFFFFFF)
       rings.rows:release(of_rows, { lane = me.lane })
       rings.rows:advance(of_rows)
       rings.states:wait(states)
-      local last = state_product(g, me) * k:ex2_approx_ftz(whole)
+      local last = channel_gates.state_product(g, me) * k:ex2_approx_ftz(whole)
       k:bar_warp_sync(0xFFFFFFFF)
       rings.states:release(states, { lane = me.lane })
       rings.states:advance(states)
@@ -286,8 +187,8 @@ function module.emit(g)
       for warp = 0, warps_of_chunk - 1 do
         last = last + k:ld_shared_f32(k:address(buffers.sums) + (me.thread << 2), { offset = warp * p.decay_bytes })
       end
-      store_dbeta(g, me, here, head, products)
-      sum_up(g, me, here, head, last)
+      channel_gates.store_dbeta(g, me, here, head, products)
+      channel_gates.sum_up(g, me, here, head, last)
       k:bar_sync(1, { threads = 128 }) -- all threads have read logarithms and edges, which other warps store anew
       arrive(rings.sums:empty_barrier(sums))
       rings.sums:advance(sums)

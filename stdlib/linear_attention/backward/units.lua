@@ -24,8 +24,8 @@ local function place_of(g, unit)
   return at
 end
 
---- Calls body(here) for each unit of the CTA, by whole warps: `here` is `g` with the place `at` of the unit, and `unit`,
---- its number.
+--- Calls body(here) for each unit of the CTA, by whole warps: `here` is `g` with the place `at` of the unit, and its
+--- number, `unit`.
 function module.each(g, body)
   local k, p = g.k, g.p
   local own = { from = k:special "ctaid.x", to = g.sizes.units, step = k:special "nctaid.x" }
