@@ -27,24 +27,29 @@ function module.over_lanes(k, value, combine, lanes)
 end
 
 --- The sums of f32 values, of each over all lanes: count of them, values[0] and so on, a power of two, at most 32.
---- Lane l gets that of values[l % count]. An exchange halves the values that a lane has still to add.
-function module.sums_of_each(k, values, count, lane)
+--- Lane l gets that of values[l % count]. An exchange halves the values that a lane has still to add. among: powers of
+--- two, `lanes`, over which to add, in groups of lanes that follow each other, by default 32; `stride`, by default 1:
+--- lanes with the same remainder are added, and lane l gets the sum of values[l // stride % count].
+function module.sums_of_each(k, values, count, lane, among)
+  local lanes, stride = among and among.lanes or 32, among and among.stride or 1
+  local function exchanged(value, distance)
+    local other = k:reg "f32"
+    k:shfl_sync_bfly_b32(other, value, distance * stride, 31)
+    return other
+  end
   local distance = count // 2
   while distance >= 1 do
-    local upper, left = (lane & distance):ne(0), {}
+    local upper, left = (lane & distance * stride):ne(0), {}
     for i = 0, distance - 1 do
-      local other = k:reg "f32"
-      k:shfl_sync_bfly_b32(other, k:selp(values[i], values[i + distance], upper), distance, 31)
+      local other = exchanged(k:selp(values[i], values[i + distance], upper), distance)
       left[i] = k:selp(values[i + distance], values[i], upper) + other
     end
     values, distance = left, distance // 2
   end
   local sum = values[0]
   distance = count
-  while distance < 32 do
-    local other = k:reg "f32"
-    k:shfl_sync_bfly_b32(other, sum, distance, 31)
-    sum, distance = sum + other, 2 * distance
+  while distance * stride < lanes do
+    sum, distance = sum + exchanged(sum, distance), 2 * distance
   end
   return sum
 end

@@ -17,6 +17,7 @@ local division = require "wgrun.builder.division"
 local parameters = require "wgrun.builder.parameters"
 local bands = require "wgrun.linear_attention.band_products"
 local dependent_launch = require "wgrun.linear_attention.dependent_launch"
+local gates = require "wgrun.linear_attention.gates"
 local preparation = require "wgrun.linear_attention.preparation"
 local records = require "wgrun.linear_attention.records"
 local rows = require "wgrun.linear_attention.channel_rows"
@@ -107,6 +108,7 @@ local function load(g, me, mine, at)
   k:mov(mine.beta, 0.0)
   local inside = me.thread:lt(p.chunk) & k:mov(me.thread, { type = "s32" }):lt(at.left)
   k:ld_global_f32(mine.beta, k:element(g.sizes.beta, (at.row + me.thread) * p.heads + at.head), { guard = inside })
+  gates.limit(k, p, mine.beta, inside)
 end
 
 -- A chunk, `at`, that is in the registers `mine`; `following` is the next one, which is there afterwards. meet() is a
@@ -171,7 +173,9 @@ function module.make(p, list)
     buffer("record", bytes, 1024)
     for _, part in ipairs(records.parts(p)) do me.places[part[1]] = me.places.record + offsets[part[1]] end
     buffer("n", triangular.bytes, 16)
-    for _, name in ipairs { "beta", "own" } do buffer(name, 4 * p.chunk, 16) end
+    for _, name in ipairs { "beta", "own" } do
+      if not me.places[name] then buffer(name, 4 * p.chunk, 16) end -- of gradients beta is a part of the record
+    end
     buffer("logs", rows.bands * p.decay_bytes, 16)
     buffer("whole", p.decay_bytes, 16)
     for _, name in ipairs { "of_rows", "of_columns" } do buffer(name, rows.bands * p.decay_bytes // 2, 16) end

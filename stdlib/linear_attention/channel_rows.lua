@@ -10,8 +10,8 @@ local module = {}
 
 module.rows, module.bands = 8, 8 -- of a band, and of a chunk
 local rows_of_band = module.rows
-local log2_e = math.log(math.exp(1), 2)
-local least = -10 * log2_e -- logarithm of a token's decay
+module.log2_e = math.log(math.exp(1), 2)
+module.least = -10 * module.log2_e -- logarithm of a token's decay
 local bias = 127 -- of exponents in f32 and bf16
 
 --- Registers for the thread's part of a chunk: words of K and Q, two channels each; decays, and before them g, as it is
@@ -77,7 +77,7 @@ function module.decays(g, me, rows)
     k:mov(rows.e[2 * i], x)
     k:mov(rows.e[2 * i + 1], y)
   end
-  for i = 0, #rows.e - 1 do k:max(rows.e[i], rows.e[i] * log2_e, least) end
+  for i = 0, #rows.e - 1 do k:max(rows.e[i], rows.e[i] * module.log2_e, module.least) end
   for c = 0, 3 do
     sums[c + 1] = rows.e[c]
     for r = 1, rows_of_band - 1 do sums[c + 1] = sums[c + 1] + rows.e[4 * r + c] end

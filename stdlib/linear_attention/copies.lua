@@ -18,10 +18,11 @@ function module.operand(k, tile, map, to, head, more)
 end
 
 --- Returns copy(cursor, chunk): copies these operands of the chunk at that turn to a stage of a ring, which is free.
---- read: the operands are read by threads, which need not wait for a fence.
-function module.copier(g, ring, operands, read)
+--- read: the operands are read by threads, which need not wait for a fence. more: another copy, its bytes, and
+--- copy(cursor, chunk, barrier).
+function module.copier(g, ring, operands, read, more)
   local k, p, at = g.k, g.p, g.at
-  local place, bytes = tensors.place(p), 0
+  local place, bytes = tensors.place(p), more and more.bytes or 0
   for _, one in ipairs(operands) do bytes = bytes + one.tile.bytes end
   return function(cursor, chunk)
     if read then k:fence_proxy_async { space = "shared::cta" } end
@@ -51,12 +52,13 @@ function module.copier(g, ring, operands, read)
         for _, each in ipairs(shares[rank]) do each() end
       end)
     end
+    if more then more.copy(cursor, chunk, barrier) end
   end
 end
 
 --- Copies the operands of each chunk, one after the other: the role of a thread.
-function module.emit(g, ring, operands, read)
-  local copy, cursor = module.copier(g, ring, operands, read), ring:cursor()
+function module.emit(g, ring, operands, read, more)
+  local copy, cursor = module.copier(g, ring, operands, read, more), ring:cursor()
   g.k:loop(g.at.chunks, function(chunk)
     ring:acquire(cursor)
     copy(cursor, chunk)

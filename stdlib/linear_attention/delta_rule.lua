@@ -86,7 +86,7 @@ local function workspace(self, batch, tokens, O)
       made.summaries = wg.empty("f32", { 2 * matrices * p.dim, p.dim })
       made.states = wg.empty("f32", { matrices * p.dim, p.dim })
     end
-    if p.by_channel then
+    if p.by_channel or p.segments > 1 then
       local count = records.count(p, batch, tokens) * p.heads
       made.records = wg.empty("f32", { count, records.bytes(p) // 4 })
       made.ready = p.overlaps and wg.empty("u32", { count }) or nil
@@ -137,7 +137,7 @@ function delta_rule:launches(Q, K, V, O, values)
     })
   end
   if p.segments > 1 then
-    add(self.summary, "summary", { 2 * halves, p.heads, batch * (p.segments - 1) })
+    add(self.summary, "summary", { halves, p.heads, batch * p.segments })
     add(self.scan, "scan", { halves, p.heads, batch })
   end
   add(self.kernel, "main", { halves, p.heads, batch * p.segments })

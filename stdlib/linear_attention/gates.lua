@@ -29,8 +29,12 @@ function module.prefix_sums(k, value, lane)
   return sum
 end
 
---- Returns load(chunk, to): loads g and beta of the lane's two tokens of a chunk to registers. Of gradients a beta
---- below p.least_beta counts as that, so that what was multiplied by it can be divided by it.
+--- Of gradients a beta below p.least_beta counts as that, so that what was multiplied by it can be divided by it.
+function module.limit(k, p, beta, inside)
+  if p.least_beta then k:mov(beta, p.least_beta, { guard = inside & k:abs(beta):lt(p.least_beta) }) end
+end
+
+--- Returns load(chunk, to): loads g and beta of the lane's two tokens of a chunk to registers.
 function module.loader(g, lane)
   local k, p, sizes, at = g.k, g.p, g.sizes, g.at
   local first = p.packed and at.start or at.batch * sizes.tokens + at.start
@@ -52,9 +56,7 @@ function module.loader(g, lane)
         else
           k:ld_global_f32(register, from, { guard = inside })
         end
-        if name == "beta" and p.least_beta then
-          k:mov(register, p.least_beta, { guard = inside & k:abs(register):lt(p.least_beta) })
-        end
+        if name == "beta" then module.limit(k, p, register, inside) end
       end
     end
   end

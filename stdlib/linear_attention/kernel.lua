@@ -32,11 +32,14 @@ local function stages_of(k, p)
   local function either(name, tile, count) -- read along either extent
     return k:shared { bytes = count * tile.bytes, align = 1024, name = name }
   end
-  local triangular, t_stages = wg.triangular(), p.by_channel and p.stages or p.t_stages
+  local triangular = wg.triangular()
   local buffers, rings = {
-    k = either("K", p.k, p.stages), v = shared("V", p.v, p.v_stages), t = either("T", p.t, t_stages),
+    k = either("K", p.k, p.stages), v = shared("V", p.v, p.v_stages),
+    t = either("T", p.t, p.makes_t and p.t_stages or p.stages),
   }, {}
-  if p.with_p then buffers.q, buffers.p = either("Q", p.k, p.stages), either("P", p.t, t_stages) end
+  if p.with_p then
+    buffers.q, buffers.p = either("Q", p.k, p.stages), either("P", p.t, p.by_channel and p.stages or p.t_stages)
+  end
   if not p.summary then
     buffers.o = k:shared { bytes = p.panel.bytes, align = p.panel.align, name = "O" }
     rings.outputs = k:pipeline { stages = 1, producers = 4, name = "outputs" }
@@ -45,13 +48,14 @@ local function stages_of(k, p)
   if p.by_channel then
     buffers.r = either("R", p.k, p.stages)
     buffers.decay = k:shared { bytes = p.stages * p.decay_bytes, align = 16, name = "decay" }
-    rings.keys = k:pipeline { stages = p.stages, arrivals = 4, name = "records" }
+    buffers.beta = p.least_beta and k:shared { bytes = p.stages * 4 * p.chunk, align = 16, name = "beta" }
+    rings.keys = k:pipeline { stages = p.stages, arrivals = 4 * p.kinds, name = "records" }
   else
-    buffers.n = k:shared { bytes = p.preparers * triangular.bytes, align = 16, name = "N" }
+    buffers.n = p.makes_t and k:shared { bytes = p.preparers * triangular.bytes, align = 16, name = "N" }
     buffers.gates = k:shared { bytes = p.stages * p.gates.bytes, align = 16, name = "gates" }
-    -- Q, K and the gates, from a thread and a warp; read by a preparing warpgroup and by the recurrence
-    rings.keys = k:pipeline { stages = p.stages, producers = 2, arrivals = 8, name = "keys" }
-    rings.prepared = k:pipeline { stages = p.t_stages, arrivals = 4 * p.sharing, name = "prepared" }
+    -- Q, K and the gates, from a thread and a warp; read by a preparing warpgroup and by the recurrences
+    rings.keys = k:pipeline { stages = p.stages, producers = 2, arrivals = 4 * (1 + p.kinds), name = "keys" }
+    rings.prepared = k:pipeline { stages = p.t_stages, arrivals = 4 * p.sharing * p.kinds, name = "prepared" }
     if p.reversed then -- which needs P before T: from each warp that prepares
       rings.of_p = k:pipeline { stages = p.t_stages, producers = 4, arrivals = 4 * p.sharing, name = "P" }
     end
@@ -64,13 +68,13 @@ local function copy_records(g)
   local k, p, ring, at = g.k, g.p, g.rings.keys, g.at
   local cursor, total, parts, _, offsets = ring:cursor(), 0, {}, records.bytes(p)
   for _, part in ipairs(records.parts(p)) do
-    if not (p.summary and part.of_o) then
+    if p.with_p or not part.with_p then
       parts[#parts + 1] = { to = k:address(g.buffers[part[1]]), bytes = part[2], offset = offsets[part[1]] }
       total = total + part[2]
     end
   end
-  k:loop(at.chunks, function(chunk)
-    local number = (at.record + chunk) * p.heads + at.head
+  k:loop(at.chunks, function(turn)
+    local number = (at.record + sequences.chunk(g, turn)) * p.heads + at.head
     if p.overlaps then records.wait(k, g.sizes.ready, number) end
     ring:acquire(cursor)
     k:fence_proxy_async { space = "shared::cta" } -- decays have been read, by threads that need not wait for the fence
@@ -81,7 +85,8 @@ local function copy_records(g)
     end
     ring:advance(cursor)
   end)
-  if p.overlaps then k:griddepcontrol_wait() end -- what comes behind this kernel then comes behind that one, too
+  -- What comes behind this kernel then comes behind the one before it, too.
+  if p.overlaps or p.follows then k:griddepcontrol_wait() end
 end
 
 -- Copies K and Q; V has a thread of its own, since its stages are given back at other times.
@@ -90,7 +95,10 @@ local function copy_keys(g)
   local function operand(map, buffer) return copies.operand(k, p.k, map, k:address(buffer), at.qk_head) end
   copies.emit(g, g.rings.keys, {
     operand(g.maps.K, buffers.k), p.with_p and operand(g.maps.Q, buffers.q) or nil,
-  })
+  }, false, not p.makes_t and { bytes = p.t.bytes, copy = function(cursor, chunk, barrier)
+    local from = records.place(k, p, g.sizes.records, (at.record + chunk) * p.heads + at.head)
+    k:cp_async_bulk(k:address(buffers.t) + cursor.stage * p.t.bytes, from, p.t.bytes, barrier)
+  end })
   if p.follows then k:griddepcontrol_wait() end -- what comes behind this kernel then comes behind the one before it
 end
 
@@ -101,21 +109,22 @@ local function copy_values(g)
   }, true)
 end
 
--- What the CTA computes (sequences.lua), and besides half, that of the head's columns of V; of a summary kind, 0 for
--- what the tokens add to the state, 1 for what they make of it.
+-- What the CTA computes (sequences.lua), and besides half, that of the head's columns of V.
 local function tile_of(g)
   local k, p, at = g.k, g.p, {}
   at.half = p.by_channel and k:special "ctaid.x" & 1 or k:special "cluster_ctarank"
-  at.kind = p.summary and k:special "ctaid.x" >> 1
   at.column, at.head = at.half << 6, k:special "ctaid.y"
-  return sequences.complete(g, at, (p.by_channel or p.image) and function()
+  return sequences.complete(g, at, (p.by_channel or p.image or p.segments > 1) and function()
     at.record = p.packed and records.first_packed(at.start, at.batch) or at.batch * at.chunks
   end)
 end
 
+local kinds <const> = { "sum", "factor" } -- of a summary (recurrence.lua)
+
 --- The kernel of a plan (of plan.make), with these parameters; its CTAs are half of V, head, and sequence. While it is
 --- emitted it is a table `g`: k, p; maps and sizes, its parameters; buffers and rings; at, what the CTA computes.
 function module.make(p, list)
+  local pass = p.reversed and reverse or recurrence
   local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.sharing } }, function(k)
     local g = { k = k, p = p }
     g.maps, g.sizes = parameters.declare(k, list)
@@ -130,29 +139,35 @@ function module.make(p, list)
         if g.rings[name] then g.rings[name]:init() end
       end
     end)
-    if not p.by_channel then
+    if p.makes_t then
       preparation.clear(k, k:address(g.buffers.t), p.t_stages * p.t.bytes, thread, p.threads)
       k:fence_proxy_async { space = "shared::cta" }
     end
     meeting.all(k, p.sharing)
     g.at = tile_of(g)
     local role = k:shfl_sync_idx_b32(thread >> 7, 0, 31)
+    -- The role of the warpgroup from `number` on: recurrences, and then those that prepare.
+    local function emit(number)
+      local function states()
+        if p.threads > 256 then k:setmaxnreg_inc(p.registers.recurrence) end
+        pass.emit(g, p.summary and kinds[number])
+      end
+      if number > p.kinds then
+        k:setmaxnreg_dec(p.registers.preparation)
+        preparation.emit(g, role - (1 + p.kinds))
+      elseif number == p.kinds and p.by_channel then
+        states()
+      else
+        k:if_(role:eq(number), states, function() emit(number + 1) end)
+      end
+    end
     k:if_(role:eq(0), function()
-      if not p.by_channel then k:setmaxnreg_dec(p.registers.copies) end
+      if p.threads > 256 then k:setmaxnreg_dec(p.registers.copies) end
       k:if_(thread:eq(0), function() (p.by_channel and copy_records or copy_keys)(g) end)
       if not p.by_channel then k:if_((thread >> 5):eq(1), function() gates.emit(g) end) end
       if not p.summary then k:if_((thread >> 5):eq(2), function() results.emit(g) end) end
       k:if_(thread:eq(96), function() copy_values(g) end)
-    end, p.by_channel and function() recurrence.emit(g) end or function()
-      k:if_(role:eq(1), function()
-        k:setmaxnreg_inc(p.registers.recurrence)
-        local pass = p.reversed and reverse or recurrence
-        pass.emit(g)
-      end, function()
-        k:setmaxnreg_dec(p.registers.preparation)
-        preparation.emit(g, role - 2)
-      end)
-    end)
+    end, function() emit(1) end)
     if p.sharing > 1 then meeting.all(k, p.sharing) end -- the other CTA may still need this one's memory
   end)
   kernel:launch_rule { notes = parameters.notes(list) }

@@ -19,7 +19,8 @@ function module.make(p)
     } or false,
     prepares and { "g", ("const %s*"):format(p.g_dtype), "the logarithm of the decay, tokens x heads" } or false,
     prepares and { "beta", "const f32*", "tokens x heads" } or false,
-    not prepares and { "records", "const f32*", "of channel_preparation.lua" } or false,
+    (not prepares or p.segments > 1) and { "records", prepares and p.summary and "f32*" or "const f32*", "records.lua" }
+      or false,
     p.overlaps and { "ready", "const u32*", "of that kernel" } or false,
     p.packed and { "starts", "const s32*" } or { "tokens", "u32" },
     p.with_p and prepares and { "scale", "f32" } or false,

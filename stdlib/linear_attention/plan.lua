@@ -8,14 +8,14 @@ local native = require "wgrun.native"
 local module = {}
 
 -- How many segments take the least time, where the numbers of tokens and sequences are known: as many as the SMs can
--- sum up in one round, since the second round of a few CTAs would take as long as the first. Two are not worth it, nor
--- are segments of few chunks, nor three where the preparation would otherwise run at the same time
+-- work on in one round, since the second round of a few CTAs would take as long as the first. Two are not worth it, nor
+-- are segments of few chunks, nor four where the preparation would otherwise run at the same time
 -- (docs/experiments/linear_attention.md).
 local function segments_for(p, problem)
   local tokens, batch = problem[1], problem[2] or 1
-  local ctas = 2 * (p.dim // p.columns) * p.heads * batch -- for each segment that is summed up
-  local segments = math.min(roofline.sms() // ctas + 1, tokens // (8 * p.chunk))
-  return segments > (p.by_channel and 3 or 2) and segments or 1
+  local ctas = p.dim // p.columns * p.heads * batch -- for each segment
+  local segments = math.min(roofline.sms() // ctas, tokens // (8 * p.chunk))
+  return segments > (p.by_channel and 4 or 2) and segments or 1
 end
 
 --- The plan for the options of the function `what`, which have been checked one by one.
@@ -58,6 +58,8 @@ function module.make(what, opts)
     p.preparers, p.sharing, p.stages, p.decay_bytes = 0, 1, 3, 4 * p.dim
     p.overlaps = p.segments == 1 -- that kernel and the main one, which waits for each record
   end
+  p.kinds = 1 -- warpgroups of a CTA that have states
+  p.makes_t = not p.by_channel and p.segments == 1 -- of segments the summary makes T, for both
   p.threads, p.registers = 128 * (2 + p.preparers), { copies = 40, recurrence = 232, preparation = 120 }
   return p
 end
@@ -65,7 +67,10 @@ end
 --- The plan of the kernel that sums segments up (linear_attention/segments.lua), for the plan of the main kernel.
 function module.of_summary(p)
   return setmetatable({
-    summary = true, leads = true, with_p = false, with_o = false, name = p.name .. "_summary",
+    kinds = 2, threads = p.threads + 128, registers = p.by_channel and { copies = 40, recurrence = 232 }
+      or { copies = 32, recurrence = 152, preparation = 72 },
+    stages = p.by_channel and p.stages or 8, t_stages = p.preparers * p.sharing, makes_t = not p.by_channel,
+    summary = true, whole = true, leads = true, with_p = false, with_o = false, name = p.name .. "_summary",
   }, { __index = p })
 end
 

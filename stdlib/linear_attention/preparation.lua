@@ -1,10 +1,12 @@
 -- What of a chunk does not depend on the state, by a warpgroup of wg.delta_rule's kernel: T and P, 64 x 64 elements of
--- 16 bits each. The preparing warpgroups take chunks in turns.
+-- 16 bits each. The preparing warpgroups take chunks in turns. Of segments a summary makes T and leaves it in memory,
+-- and the main kernel P.
 
 local wg = require "wgrun"
 local gates = require "wgrun.linear_attention.gates"
 local descriptors = require "wgrun.tile.descriptors"
 local elements = require "wgrun.tile.elements"
+local records = require "wgrun.linear_attention.records"
 local panels = require "wgrun.tile.panel"
 
 local module = {}
@@ -23,7 +25,8 @@ end
 local function products(g, keys, queries)
   local k, p = g.k, g.p
   local kk = descriptors.view(k, g.buffers.k, p.k)
-  local operands = { { keys, kk }, p.with_p and { queries, descriptors.view(k, g.buffers.q, p.k) } or nil }
+  local operands = { p.makes_t and { keys, kk } or nil }
+  if p.with_p then operands[#operands + 1] = { queries, descriptors.view(k, g.buffers.q, p.k) } end
   return function(stage)
     local of_k = kk(stage)
     k:wgmma_fence()
@@ -48,22 +51,22 @@ local function triangles(g, me, keys, queries, words_of_p)
   local pair = (lane & 3) << 1 -- the thread's first column
   local first_row = (me.warp << 4) + (lane >> 2)
   local ahead = k:mov(first_row, { type = "s32" }) - k:mov(pair, { type = "s32" })
-  local to = me.matrix + first_row * (4 * me.line) + (pair << 2)
+  local to = p.makes_t and me.matrix + first_row * (4 * me.line) + (pair << 2)
   return function(stage_of_gates)
     local rows, columns = stage_of_gates + (first_row << 2), stage_of_gates + (pair << 2)
     local sums, betas, of_columns = {}, {}, k:regs("f32", p.chunk // 4)
     for half = 0, 1 do
       sums[half] = k:ld_shared_f32(rows, { offset = (me.offsets.ended or me.offsets.sum) + 32 * half })
-      betas[half] = k:neg(k:ld_shared_f32(rows, { offset = me.offsets.beta + 32 * half }))
+      betas[half] = p.makes_t and k:neg(k:ld_shared_f32(rows, { offset = me.offsets.beta + 32 * half }))
     end
     for eight = 0, p.chunk // 8 - 1 do
       k:ld_shared_v2_f32(of_columns:slice(2 * eight, 2), columns, { offset = me.offsets.sum + 32 * eight })
     end
     local n = {}
-    for r = 0, #keys - 1 do
+    for r = 0, #queries - 1 do
       local half = r // 2 % 2
       local decay = k:ex2_approx_ftz(sums[half] - of_columns[r // 4 * 2 + r % 2])
-      n[r] = elements.nearest_tf32(k, betas[half] * (decay * keys[r]))
+      if p.makes_t then n[r] = elements.nearest_tf32(k, betas[half] * (decay * keys[r])) end
       if p.with_p then
         local product = decay * g.sizes.scale * queries[r]
         k:mov(queries[r], k:selp(product, 0.0, ahead:ge(8 * (r // 4) + r % 2 - 8 * half)))
@@ -72,7 +75,7 @@ local function triangles(g, me, keys, queries, words_of_p)
     for i = 0, p.with_p and #words_of_p - 1 or -1 do
       k:mov(words_of_p[i], convert(k, queries[2 * i], queries[2 * i + 1]))
     end
-    for r = 0, #keys - 1, 2 do
+    for r = 0, p.makes_t and #keys - 1 or -1, 2 do
       k:st_shared_v2_b32(to, { n[r], n[r + 1] }, { offset = 4 * (8 * (r // 2 % 2) * me.line + 8 * (r // 4)) })
     end
   end
@@ -123,7 +126,8 @@ function module.emit(g, number)
   local thread, triangular = k:special "tid.x", wg.triangular()
   local me = {
     warp = k:shfl_sync_idx_b32(thread >> 5 & 3, 0, 31), line = triangular.line,
-    matrix = k:address(g.buffers.n, k:mul(number, triangular.bytes)), panel = wg.panel { dtype = p.dtype, n = p.chunk },
+    matrix = p.makes_t and k:address(g.buffers.n, k:mul(number, triangular.bytes)),
+    panel = wg.panel { dtype = p.dtype, n = p.chunk },
   }
   local stage_at
   me.offsets, stage_at = gates.places(k, p, g.buffers.gates)
@@ -133,14 +137,17 @@ function module.emit(g, number)
   local words_of_p = k:regs("b32", p.chunk // 4)
   local multiply, store_triangles = products(g, keys, queries), triangles(g, me, keys, queries, words_of_p)
   local cursor, ring = rings.keys:cursor(), rings.prepared
-  rings.keys:skip(cursor, turn) -- always the same stage; and of T and P, the warpgroup's number
-  local stage = { stage = number }
-  -- Both CTAs tell the one that prepares a stage next that they are done with it: the second one from the first chunk
-  -- on.
-  local free = k:mov(at.half ~ 1, { type = "u32" })
+  rings.keys:skip(cursor, turn)
+  -- Of T and P always the same stage: the warpgroup's number, in its CTA or, with as many stages, in both.
+  local alone = p.t_stages > p.preparers
+  local own = alone and turn or number
+  local stage = { stage = own }
+  -- Both CTAs tell the one that prepares a stage next that they are done with it: where that is the other one, the
+  -- second one from the first chunk on.
+  local free = k:mov(alone and 1 or at.half ~ 1, { type = "u32" })
   local function wait() k:mbarrier_wait(ring:empty_barrier(stage), free) end
-  local t = k:address(g.buffers.t, number * p.t.bytes)
-  local of_p = p.with_p and k:address(g.buffers.p, number * p.t.bytes)
+  local t = p.makes_t and k:address(g.buffers.t, own * p.t.bytes)
+  local of_p = p.with_p and k:address(g.buffers.p, own * p.t.bytes)
   local pieces = of_p and panels.pieces(me.panel, of_p, lane, me.warp)(0, 0)
   local function store_p()
     for i, piece in ipairs(pieces) do
@@ -156,26 +163,41 @@ function module.emit(g, number)
     k:if_(lane:eq(0), function() send(g, rings.of_p, stage, { { of_p + me.warp * rows, rows } }) end)
   end
 
-  k:loop({ from = turn, to = at.chunks, step = p.preparers * p.sharing }, function()
+  local leader = (thread & 127):eq(0)
+  local function read_t() k:if_(leader, function() k:cp_async_bulk_wait_group(0, { read = true }) end) end
+  k:loop({ from = turn, to = at.chunks, step = p.preparers * p.sharing }, function(chunk)
     rings.keys:wait(cursor)
     multiply(cursor.stage)
     k:wgmma_wait_group(0)
     local stage_of_gates = stage_at(cursor.stage)
     store_triangles(stage_of_gates)
     if rings.of_p then send_p() end
-    k:triangular_inverse {
-      matrix = me.matrix, barrier = barrier, each = module.storer(g, stage_of_gates + me.offsets.beta, t, wait),
-    }
+    if p.summary then read_t() end -- before the barrier of the inverse
+    if p.makes_t then
+      k:triangular_inverse {
+        matrix = me.matrix, barrier = barrier, each = module.storer(g, stage_of_gates + me.offsets.beta, t, wait),
+      }
+    else
+      wait()
+    end
     k:xor(free, free, 1)
     if of_p and not rings.of_p then store_p() end
     k:fence_proxy_async { space = "shared::cta" }
     k:bar_sync(barrier, { threads = 128 }) -- T and P are complete, and all warps have read N
-    k:if_((thread & 127):eq(0), function()
-      send(g, ring, stage, { { t, p.t.bytes }, of_p and not rings.of_p and { of_p, p.t.bytes } or nil })
+    local parts = { p.makes_t and { t, p.t.bytes } or nil }
+    if of_p and not rings.of_p then parts[#parts + 1] = { of_p, p.t.bytes } end
+    k:if_(leader, function()
+      send(g, ring, stage, parts)
+      if p.summary then -- the main kernel has T from there
+        local record = records.place(k, p, g.sizes.records, (at.record + chunk) * p.heads + at.head)
+        k:cp_async_bulk_store(record, t, p.t.bytes)
+        k:cp_async_bulk_commit_group()
+      end
     end)
     rings.keys:release(cursor, { lane = lane })
-    rings.keys:skip(cursor, p.stages)
+    rings.keys:skip(cursor, p.preparers * p.sharing)
   end)
+  if p.summary then read_t() end
 end
 
 return module

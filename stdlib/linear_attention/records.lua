@@ -1,18 +1,20 @@
--- What the preparation of a chunk with decays for each channel leaves in global memory
--- (linear_attention/channel_preparation.lua), for the kernels that pass over the chunks: a record for each chunk and
--- head, whose parts are the bytes of tiles in shared memory.
+-- What linear_attention/channel_preparation.lua, or the summary of a segment, leaves of a chunk in global memory, for
+-- the kernels that pass over the chunks later: a record for each chunk and head, whose parts are the bytes of tiles in
+-- shared memory.
 
 local tensors = require "wgrun.attention.tensors"
 
 local module = {}
 
---- The parts of a record, in their order: name of the buffer, and bytes. k: K times the decay since the chunk's first
+--- The parts of a record, in their order: name of the buffer, and bytes. With decays for each head a summary leaves T
+--- alone. k: K times the decay since the chunk's first
 --- token; q: Q times that and the scale; r: K times the decay up to the chunk's last token; decay: of the whole chunk,
---- f32. Without O nobody needs p and q.
+--- f32; of gradients beta, f32, which T then lacks on its diagonal (preparation.storer). p and q go with P.
 function module.parts(p)
+  if not p.by_channel then return { { "t", p.t.bytes } } end
   return {
-    { "t", p.t.bytes }, { "k", p.k.bytes }, { "r", p.k.bytes }, { "p", p.t.bytes, of_o = true },
-    { "q", p.k.bytes, of_o = true }, { "decay", p.decay_bytes },
+    { "t", p.t.bytes }, { "k", p.k.bytes }, { "r", p.k.bytes }, { "p", p.t.bytes, with_p = true },
+    { "q", p.k.bytes, with_p = true }, { "decay", p.decay_bytes }, p.least_beta and { "beta", 4 * p.chunk } or nil,
   }
 end
 

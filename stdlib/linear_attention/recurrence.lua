@@ -24,8 +24,9 @@ local function products(g)
   }
 end
 
---- The role of the warpgroup.
-function module.emit(g)
+--- The role of the warpgroup. kind: of a summary, "sum", what the tokens add to the state, or "factor", what they make
+--- of it, for which V is 0.
+function module.emit(g, kind)
   local k, p, rings, at = g.k, g.p, g.rings, g.at
   local thread = k:special "tid.x"
   local lane = thread & 31
@@ -45,7 +46,6 @@ function module.emit(g)
   local store = not p.summary and results.writer(g)
   local store_image = p.image and images.writer(g)
 
-  local values_mask = at.kind and k:mov(at.kind, { type = "u32" }) - 1
   local scaled, rest
   local function convert_o() pack(o16, function(r) return o[r] end) end
 
@@ -60,13 +60,13 @@ function module.emit(g)
     if later then stages.free_prepared(g, prepared, lane) end
     if with_o then multiply.q(o, s16, keys.stage, 0) end
     if later and with_o then store(o16) end
-    rings.values:wait(values)
-    local v16, v = load_values(values.stage, words()), {}
-    local x, whole = of_chunk.first(keys.stage)
-    if at.kind then -- tokens that add nothing: V is 0
-      for i = 0, #v16 - 1 do k:mov(v16[i], v16[i] & values_mask) end
+    local v = {}
+    if kind ~= "factor" then
+      rings.values:wait(values)
+      local v16 = load_values(values.stage, words())
+      for i = 0, #v16 - 1 do v[2 * i], v[2 * i + 1] = split(k, v16[i]) end
     end
-    for i = 0, #v16 - 1 do v[2 * i], v[2 * i + 1] = split(k, v16[i]) end
+    local x, whole = of_chunk.first(keys.stage)
     k:wgmma_wait_group(with_o and 1 or 0)
     local beta = p.least_beta and of_chunk.beta(keys.stage)
     pack(x16, function(r)
@@ -74,12 +74,14 @@ function module.emit(g)
       if beta then k:mul(u[r], element, beta(r)) end -- the diagonal of T
       return element
     end)
-    if rings.prepared then rings.prepared:wait(prepared) end
-    multiply.t(u, x16, prepared.stage, beta and 1 or 0)
+    if rings.prepared and p.makes_t then rings.prepared:wait(prepared) end
+    multiply.t(u, x16, (p.makes_t and prepared or keys).stage, beta and 1 or 0)
     if store_image then store_image(s16, chunk) end -- they are no operand any more
-    k:bar_warp_sync(0xFFFFFFFF)
-    rings.values:release(values, { lane = lane })
-    rings.values:advance(values)
+    if kind ~= "factor" then
+      k:bar_warp_sync(0xFFFFFFFF)
+      rings.values:release(values, { lane = lane })
+      rings.values:advance(values)
+    end
     scaled, rest = of_chunk.second(keys.stage)
     for r = 0, #s - 1 do k:mul(s[r], s[r], whole(r)) end
     if scaled then
@@ -94,14 +96,15 @@ function module.emit(g)
   local function pass_state(last)
     local wanted = not last or p.final_state or p.summary
     if wanted then multiply.update(s, update16, keys.stage, 1) end
-    if store and rest then pack(u16, function(r) return u[r] end) end
+    if store and (rest or not with_o) then pack(u16, function(r) return u[r] end) end
     if with_o then
+      if rings.prepared and not p.makes_t then rings.prepared:wait(prepared) end
       multiply.p(o, rest and u16 or update16, prepared.stage, 1)
     elseif store then -- U is the result
       store(u16)
     end
     k:wgmma_wait_group(with_o and 1 or 0)
-    stages.free_keys(g, keys, lane)
+    stages.free_keys(g, keys, lane, kind == "factor")
     if not last then pack_state() end
   end
 
@@ -122,10 +125,10 @@ function module.emit(g)
   end
 
   if with_o and p.segments > 1 then k:griddepcontrol_wait() end -- for the states before the segments
-  state.load(g, s)
+  state.load(g, s, kind)
   pack_state()
   if p.packed or p.segments > 1 then k:if_(at.chunks:gt(0), chunks) else chunks() end
-  state.store(g, s)
+  state.store(g, s, kind)
 end
 
 return module

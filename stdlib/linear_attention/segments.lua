@@ -8,6 +8,7 @@
 
 local wg = require "wgrun"
 local parameters = require "wgrun.builder.parameters"
+local dependent_launch = require "wgrun.linear_attention.dependent_launch"
 local state = require "wgrun.linear_attention.state"
 local descriptors = require "wgrun.tile.descriptors"
 local elements = require "wgrun.tile.elements"
@@ -15,7 +16,7 @@ local elements = require "wgrun.tile.elements"
 local module = {}
 
 local tile = wg.tile { dtype = "tf32", mn = 128, k = 128, major = "K", swizzle = "128B" }
-local stages = 2
+local stages = 3
 
 --- The kernel's parameters. A launch has each under its name.
 function module.parameters(p)
@@ -30,7 +31,7 @@ end
 --- The kernel of a plan, with these parameters. Its CTAs are half of V, head, and sequence.
 function module.make(p, list)
   return wg.kernel(p.name .. "_scan", { threads = 128 }, function(k)
-    k:griddepcontrol_launch_dependents()
+    dependent_launch.begin(k) -- the main kernel then comes behind the summaries, too, which leave T for it
     local g = { k = k, p = p }
     g.maps, g.sizes = parameters.declare(k, list)
     g.at = {
@@ -41,7 +42,6 @@ function module.make(p, list)
     local leader, last = k:special "tid.x":eq(0), p.segments - 1
     k:if_(leader, function() ring:init() end)
     k:bar_sync(0)
-    k:griddepcontrol_wait()
     local cursor, loaded = ring:cursor(), ring:cursor()
     local function slot(segment) return g.at.batch * p.segments + segment end
     local function load(segment)
@@ -51,22 +51,25 @@ function module.make(p, list)
         barrier = ring:expect(loaded, tile.bytes),
       }
     end
-    k:if_(leader, function() load(k:mov(0, { type = "u32" })) end)
-    ring:advance(loaded)
+    for segment = 0, math.min(stages - 1, last) - 1 do
+      k:if_(leader, function() load(k:mov(segment, { type = "u32" })) end)
+      ring:advance(loaded)
+    end
 
     local s, words, sums = k:regs("f32", p.dim // 2), k:regs("b32", p.dim // 2), k:regs("f32", p.dim // 2)
     local at = descriptors.view(k, matrices, tile)
     local function load_sums(segment)
-      state.load_matrix(g, sums, g.sizes.summaries, 2 * state.number(g, slot(segment)), "vk")
+      state.load_fragments(g, sums, g.sizes.summaries, 2 * state.number(g, slot(segment)))
     end
     load_sums(k:mov(0, { type = "u32" }))
     state.load_initial(g, s)
     k:loop(last, function(segment)
       -- The matrix before has been multiplied by all warps: its stage is free.
       k:bar_sync(0)
-      k:if_(leader & (segment + 1):lt(last), function() load(segment + 1) end)
+      local ahead = segment + (stages - 1)
+      k:if_(leader & ahead:lt(last), function() load(ahead) end)
       ring:advance(loaded)
-      state.store_matrix(g, s, g.sizes.states, state.number(g, slot(segment)), "vk")
+      state.store_fragments(g, s, g.sizes.states, state.number(g, slot(segment)))
       for r = 0, #s - 1, 4 do -- as fragments of A, each of 8 columns
         for to, from in ipairs { 0, 2, 1, 3 } do k:mov(words[r + to - 1], elements.nearest_tf32(k, s[r + from])) end
       end
@@ -83,7 +86,7 @@ function module.make(p, list)
       k:wgmma_wait_group(0)
       ring:advance(cursor)
     end)
-    state.store_matrix(g, s, g.sizes.states, state.number(g, slot(last)), "vk")
+    state.store_fragments(g, s, g.sizes.states, state.number(g, slot(last)))
   end)
 end
 

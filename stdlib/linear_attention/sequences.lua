@@ -7,14 +7,15 @@ local module = {}
 
 --- Completes the place `at` of a CTA, which has its head. It gets batch, qk_head; start, the first token in the
 --- tensors; tokens, their number up to the end of the sequence; chunks. Of a sequence in segments also segment, and
---- slot, the number of the segment among all. of_sequence(at): is called while it is the place of the whole sequence,
---- and may set record, the number of its first chunk among those of all sequences, which then is that of the segment.
+--- slot, the number of the segment among all; a summary has all but the last one, and with p.whole that, too.
+--- of_sequence(at): is called while it is the place of the whole sequence, and may set record, the number of its first
+--- chunk among those of all sequences, which then is that of the segment.
 function module.complete(g, at, of_sequence)
   local k, p = g.k, g.p
   local z = k:special "ctaid.z"
   at.batch = z
   if p.segments > 1 then
-    local parts = p.segments - (p.summary and 1 or 0)
+    local parts = p.segments - (p.summary and not p.whole and 1 or 0)
     at.batch = division.divided(k, z, parts)
     at.segment = z - at.batch * parts
     at.slot = at.batch * p.segments + at.segment

@@ -11,17 +11,18 @@ function module.free_prepared(g, prepared, lane, name)
     return g.rings.keys:advance(prepared)
   end
   local empty = ring:empty_barrier(prepared) -- in the CTA that prepares the stage next
-  k:mbarrier_arrive(k:mapa(empty, prepared.phase ~ 1), { space = "shared::cluster", guard = lane:eq(0) })
+  local next_one = g.p.t_stages > g.p.preparers and prepared.stage >> 1 or prepared.phase ~ 1
+  k:mbarrier_arrive(k:mapa(empty, next_one), { space = "shared::cluster", guard = lane:eq(0) })
   ring:advance(prepared)
 end
 
---- K, Q and the gates have been read.
-function module.free_keys(g, keys, lane)
+--- K, Q and the gates have been read. beside: another warpgroup that has a state calls it, too, without.
+function module.free_keys(g, keys, lane, beside)
   local k, rings = g.k, g.rings
   k:bar_warp_sync(0xFFFFFFFF) -- all lanes have read the gates
   -- Once, or twice where the other CTA prepares the chunk, so that no warpgroup gives its keys back here.
   if rings.prepared then
-    local there = (keys.stage >> 1) ~ g.at.half
+    local there = beside and 0 or (keys.stage >> 1 & 1) ~ g.at.half
     k:mbarrier_arrive(rings.keys:empty_barrier(keys), { guard = lane:le(there) })
   end
   rings.keys:advance(keys)

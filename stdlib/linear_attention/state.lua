@@ -40,6 +40,27 @@ function module.store_matrix(g, s, tensor, number, layout, row)
   end)
 end
 
+-- Where the thread's accumulators lie in a matrix that kernels hand to each other, as whole lines of memory: each(r,
+-- from, offset) for four of them.
+local function fragments(g, tensor, number, each)
+  local k, p = g.k, g.p
+  local matrix = k:element(tensor, k:mul_wide_u32(number, p.dim * p.value_dim))
+  local from = k:mad_wide_u32(k:special "tid.x" & 127, 16, k:mad_wide_u32(g.at.column, 4 * p.dim, matrix))
+  for r = 0, p.dim // 2 - 1, 4 do each(r, from, 512 * r) end
+end
+
+function module.load_fragments(g, s, tensor, number)
+  fragments(g, tensor, number, function(r, from, offset)
+    g.k:ld_global_v4_f32(s:slice(r, 4), from, { offset = offset })
+  end)
+end
+
+function module.store_fragments(g, s, tensor, number)
+  fragments(g, tensor, number, function(r, to, offset)
+    g.k:st_global_v4_f32(to, s:slice(r, 4), { offset = offset })
+  end)
+end
+
 --- The number of the head's matrix among those of `slot`: a sequence, or a segment.
 function module.number(g, slot) return slot * g.p.heads + g.at.head end
 
@@ -51,17 +72,20 @@ function module.load_initial(g, s)
   for r = 0, #s - 1 do g.k:mov(s[r], 0.0) end
 end
 
---- Loads the state before the CTA's first chunk.
-function module.load(g, s)
+--- Loads the state before the CTA's first chunk. kind: of a summary (kernel.lua).
+function module.load(g, s, kind)
   local k, p, at = g.k, g.p, g.at
   if not p.summary and p.segments > 1 then
-    return module.load_matrix(g, s, g.sizes.states, module.number(g, at.slot), "vk")
+    return module.load_fragments(g, s, g.sizes.states, module.number(g, at.slot))
   elseif not p.summary then
     return module.load_initial(g, s)
+  elseif kind == "sum" then
+    for r = 0, #s - 1 do k:mov(s[r], 0.0) end
+    return
   end
-  -- 0, or the identity: column j of the state then becomes column j of the matrix that states are multiplied with.
+  -- Column j of the identity becomes column j of the matrix that states are multiplied with.
   local pair = (k:special "tid.x" & 3) << 1
-  local ahead = k:selp(k:mov(module.row(g) - pair, { type = "s32" }), -p.dim, at.kind:eq(1))
+  local ahead = k:mov(module.row(g) - pair, { type = "s32" })
   for r = 0, #s - 1 do
     k:mov(s[r], k:selp(k:mov(1.0, { type = "f32" }), 0.0, ahead:eq(8 * (r // 4) + r % 2 - 8 * (r // 2 % 2))))
   end
@@ -79,21 +103,16 @@ function module.store_final(g, s)
 end
 
 --- Stores the state after the CTA's last chunk, where it is wanted.
-function module.store(g, s)
-  local k, p, at = g.k, g.p, g.at
-  if p.summary then
-    local number = 2 * module.number(g, at.slot) + at.kind
-    return k:if_(at.kind:eq(0), function()
-      module.store_matrix(g, s, g.sizes.summaries, number, "vk")
-    end, function()
-      -- In the order in which segments.lua multiplies: 0, 2, 4, 6, 1, 3, 5, 7 of each eight columns, rounded to tf32.
-      local eight = k:special "tid.x" >> 2 & 7
-      local row, words = module.row(g, (eight >> 1) + ((eight & 1) << 2)), {}
-      for r = 0, #s - 1 do words[r] = elements.nearest_tf32(k, s[r]) end
-      module.store_matrix(g, words, g.sizes.summaries, number, "kv", row)
-    end)
-  end
-  module.store_final(g, s)
+function module.store(g, s, kind)
+  local k = g.k
+  if not g.p.summary then return module.store_final(g, s) end
+  local number = 2 * module.number(g, g.at.slot)
+  if kind == "sum" then return module.store_fragments(g, s, g.sizes.summaries, number) end
+  -- In the order in which segments.lua multiplies: 0, 2, 4, 6, 1, 3, 5, 7 of each eight columns, rounded to tf32.
+  local eight = k:special "tid.x" >> 2 & 7
+  local row, words = module.row(g, (eight >> 1) + ((eight & 1) << 2)), {}
+  for r = 0, #s - 1 do words[r] = elements.nearest_tf32(k, s[r]) end
+  module.store_matrix(g, words, g.sizes.summaries, number + 1, "kv", row)
 end
 
 return module

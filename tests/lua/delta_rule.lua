@@ -143,6 +143,7 @@ run("packed, from somewhere", { packed = true, final_state = true }, { 70, 30 },
 run("segments", { heads = 2, qk_heads = 1, segments = 4, initial_state = true, final_state = true }, { 711 })
 run("two segments, two sequences", { segments = 2, final_state = true, dtype = "f16" }, { 150, 150 })
 run("packed, in segments", { heads = 2, packed = true, segments = 3, initial_state = true, final_state = true, state_layout = "vk" }, { 70, 0, 1, 400 })
+run("segments of more chunks than there are stages", { segments = 2, final_state = true }, { 1300 })
 run("more segments than chunks", { segments = 5 }, { 130 })
 
 -- The same key again and again: the largest elements below the diagonal, whose inverse is small. Each token replaces the one before, so
@@ -190,7 +191,7 @@ check.refuses("delta_rule: g must have 4 dimensions (batch x tokens x heads x di
 check.refuses("delta_rule: there are 2 launches: delta_rule:launches", function() channels:launch(V, V, V, V, { g = decays, beta = g }) end)
 local timed = channels:time(V, V, V, zeros(1, 8, 2, 128), { backend = "sim", rounds = 1, timeout_ms = 60000, g = decays, beta = g })
 assert(#timed.parts == 2 and timed.median_us > 0)
-assert(wg.delta_rule { heads = 8, problem = { 8192 }, decay = "channel" }.plan.segments == 5)
+assert(wg.delta_rule { heads = 8, problem = { 8192 }, decay = "channel" }.plan.segments == 8)
 assert(wg.delta_rule { heads = 16, problem = { 8192 }, decay = "channel" }.plan.segments == 1)
 check.refuses("delta_rule:run: option `beta` is missing", function() made:run(V, V, V, V, { g = g }) end)
 check.refuses("delta_rule: `final_state` is given, but wg.delta_rule was made without `final_state`", function() made:run(V, V, V, V, { g = g, beta = g, final_state = g }) end)

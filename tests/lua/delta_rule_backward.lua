@@ -19,8 +19,8 @@ local function matrix(of)
   return out
 end
 
--- The gradients of one sequence of a head, token by token: at(t) gives q, k, v, exp g, beta and dO of a token; each(t, dq, dk, dv, dg, dbeta)
--- is called from the last token to the first. Returns the gradient of the state before the first one.
+-- The gradients of one sequence of a head, token by token: at(t) gives q, k, v, exp g of each channel, beta and dO of a token;
+-- each(t, dq, dk, dv, dg, dbeta) is called from the last token to the first. Returns the gradient of the state before the first one.
 local function gradients(tokens, scale, at, s, ds, each)
   local kept = {}
   for t = 0, tokens - 1 do
@@ -28,9 +28,9 @@ local function gradients(tokens, scale, at, s, ds, each)
     local before, w = {}, {} -- the state after the decay, and what the token writes
     for j = 1, dim do w[j] = value[j] end
     for i = 1, dim do
-      local row, x, out = s[i], key[i], {}
+      local row, x, of_channel, out = s[i], key[i], decay[i], {}
       for j = 1, dim do
-        out[j] = row[j] * decay
+        out[j] = row[j] * of_channel
         w[j] = w[j] - x * out[j]
       end
       before[i] = out
@@ -46,7 +46,7 @@ local function gradients(tokens, scale, at, s, ds, each)
   for t = tokens - 1, 0, -1 do
     local q, key, _, decay, beta, d_o = at(t)
     local before, w, after = table.unpack(kept[t])
-    local dq, dk, dv, dw, dg, dbeta = {}, {}, {}, {}, 0, 0
+    local dq, dk, dv, dw, dg, dbeta = {}, {}, {}, {}, {}, 0
     for j = 1, dim do dw[j] = 0 end
     for i = 1, dim do
       local row, of, x, y, sum, written = after[i], ds[i], scale * q[i], key[i], 0, 0
@@ -63,21 +63,21 @@ local function gradients(tokens, scale, at, s, ds, each)
       dv[j] = beta * dw[j]
     end
     for i = 1, dim do
-      local row, of, y, sum = before[i], ds[i], key[i], 0
+      local row, of, y, sum, of_decay, of_channel = before[i], ds[i], key[i], 0, 0, decay[i]
       for j = 1, dim do
         sum = sum + row[j] * dv[j]
         of[j] = of[j] - y * dv[j]
-        dg = dg + row[j] * of[j]
-        of[j] = of[j] * decay
+        of_decay = of_decay + row[j] * of[j]
+        of[j] = of[j] * of_channel
       end
-      dk[i] = dk[i] - sum
+      dk[i], dg[i] = dk[i] - sum, of_decay
     end
     each(t, dq, dk, dv, dg, dbeta)
   end
   return ds
 end
 
--- lengths: of each sequence; packed, or all the same. data: keys(rows, seed), decay() and beta() in place of the usual ones; allowed, the
+-- lengths: of each sequence; packed, or all the same. data: keys(rows, seed), gradients(rows, seed), decay() and beta() in place of the usual ones; allowed, the
 -- error, and of the gates; before, tokens of no sequence before packed ones.
 local function run(name, o, lengths, data)
   data = data or {}
@@ -85,21 +85,21 @@ local function run(name, o, lengths, data)
   local qk_heads = o.qk_heads or heads
   for _, length in ipairs(lengths) do total, longest = total + length, math.max(longest, length) end
   local backward = wg.delta_rule_backward(o)
-  for _, kernel in ipairs { "states", "reverse", "kernel" } do assert(#backward[kernel]:check() == 0, name .. ": " .. kernel) end
+  local channels = o.decay == "channel"
+  for _, kernel in ipairs { channels and "preparation" or nil, "states", "reverse", "kernel" } do assert(#backward[kernel]:check() == 0, name .. ": " .. kernel) end
   local function shape(...) return o.packed and { total, ... } or { batch, longest, ... } end
   local function of_rows(make, count, seed) return make(total * count, seed):convert "bf16":reshape(shape(count, dim)) end
   local function random(rows, seed) return wg.randn { shape = { rows, dim }, dtype = "f32", seed = seed } end
   local given = {
     Q = of_rows(normalised, qk_heads, 1), K = of_rows(data.keys or normalised, qk_heads, 2),
-    V = of_rows(random, heads, 3), dO = of_rows(random, heads, 4), scale = o.packed and 0.5 or nil,
+    V = of_rows(random, heads, 3), dO = of_rows(data.gradients or random, heads, 4), scale = o.packed and 0.5 or nil,
   }
   local gates, betas = {}, {}
   math.randomseed(5)
-  for i = 1, total * heads do
-    gates[i] = data.decay and data.decay() or -math.random() ^ 8
-    betas[i] = data.beta and data.beta() or math.random()
-  end
-  local g = wg.tensor("f32", shape(heads), gates)
+  for i = 1, total * heads * (channels and dim or 1) do gates[i] = data.decay and data.decay() or -math.random() ^ 8 end
+  for i = 1, total * heads do betas[i] = data.beta and data.beta() or math.random() end
+  local of_gates = channels and shape(heads, dim) or shape(heads)
+  local g = wg.tensor("f32", of_gates, gates)
   if o.g_dtype then
     g = g:convert(o.g_dtype)
     gates = g:reshape { -1 }:totable()
@@ -117,15 +117,15 @@ local function run(name, o, lengths, data)
   local results, first = { "dQ", "dK", "dV", "dg", "dbeta", o.initial_state and "d_initial_state" or nil }, {}
   for seed = 1, 2 do
     given.dQ, given.dK, given.dV = wg.full("bf16", given.Q.shape, 9), wg.full("bf16", given.Q.shape, 9), wg.full("bf16", given.V.shape, 9)
-    given.dg, given.dbeta = wg.full("f32", shape(heads), 9), wg.full("f32", shape(heads), 9)
+    given.dg, given.dbeta = wg.full("f32", of_gates, 9), wg.full("f32", shape(heads), 9)
     if o.initial_state then given.d_initial_state = wg.full("f32", states, 9) end
     if seed == 1 then
       local now = { backend = "sim", seed = seed }
       for key, value in pairs(given) do now[key] = value end
       backward:run(now)
     else -- however many CTAs there are, the result is the same
-      for number, launch in ipairs(backward:launches(given)) do
-        local grid = number == 3 and { 1 } or launch[2].grid
+      for _, launch in ipairs(backward:launches(given)) do
+        local grid = launch[1] == backward.kernel and { 1 } or launch[2].grid
         launch[1]:run { backend = "sim", seed = seed, grid = grid, args = launch[2].args }
       end
     end
@@ -156,7 +156,9 @@ local function run(name, o, lengths, data)
       local function at(t)
         local function row(tensor, first_of) return { table.unpack(flat[tensor], first_of + 1, first_of + dim) } end
         local index = (from + t) * heads + h + 1
-        return row("Q", of_qk(t)), row("K", of_qk(t)), row("V", of_v(t)), math.exp(gates[index]), betas[index], row("dO", of_v(t))
+        local decay = {}
+        for i = 1, dim do decay[i] = math.exp(gates[channels and of_v(t) + i or index]) end
+        return row("Q", of_qk(t)), row("K", of_qk(t)), row("V", of_v(t)), decay, betas[index], row("dO", of_v(t))
       end
       local function state_of(tensor) return matrix(function(i, j) return flat[tensor] and flat[tensor][place(i, j)] or 0 end) end
       local d_state = gradients(length, scale, at, state_of "initial_state", state_of "d_final_state", function(t, dq, dk, dv, dg, dbeta)
@@ -166,7 +168,12 @@ local function run(name, o, lengths, data)
           add.dV(flat.dV[of_v(t) + i], dv[i])
         end
         local index = (from + t) * heads + h + 1
-        add.dg(flat.dg[index], dg)
+        local of_head = 0
+        for i = 1, dim do
+          of_head = of_head + dg[i]
+          if channels then add.dg(flat.dg[of_v(t) + i], dg[i]) end
+        end
+        if not channels then add.dg(flat.dg[index], of_head) end
         add.dbeta(flat.dbeta[index], dbeta)
       end)
       for i = 0, o.initial_state and dim - 1 or -1 do
@@ -194,6 +201,20 @@ run("packed, from somewhere", { packed = true, heads = 4, qk_heads = 2 }, { 70, 
 run("g of 16 bits", { g_dtype = "bf16", heads = 2 }, { 100 })
 run("what is forgotten at once", { final_state = true }, { 150 }, { decay = function() return -40 * math.random() end })
 run("tokens that write nothing", {}, { 130 }, { beta = function() return math.random() < 0.5 and 0 or math.random() end })
+
+run("decays of channels, one token", { decay = "channel", initial_state = true }, { 1 })
+run("decays of channels, one chunk", { decay = "channel", initial_state = true, final_state = true }, { 64 })
+run("decays of channels, many chunks", { decay = "channel", heads = 2, qk_heads = 1, initial_state = true, final_state = true }, { 327 })
+run("decays of channels, packed", { decay = "channel", heads = 2, qk_heads = 1, packed = true, final_state = true }, { 70, 0, 1, 128, 63 }, { before = 5 })
+run("decays of channels, of 16 bits, states with V first", { decay = "channel", heads = 3, g_dtype = "bf16", initial_state = true, state_layout = "vk" }, { 100, 100 })
+run("decays of channels, of which some forget at once", { decay = "channel", final_state = true }, { 150 }, { decay = function()
+  local decay = -40 * math.random() ^ 6
+  return decay
+end })
+
+-- Factors of operands are up to e^40 then.
+local function large(rows, seed) return wg.randn { shape = { rows, dim }, dtype = "f32", seed = seed } * 1e7 end
+run("decays of channels, large gradients of what is forgotten", { decay = "channel" }, { 100 }, { decay = function() return -9.9 end, gradients = large })
 
 -- The same key again and again, so that tokens take back much of what those before them have written.
 local function same(rows) return normalised(1, 2) + wg.zeros("f32", { rows, dim }) end

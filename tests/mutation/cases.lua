@@ -152,7 +152,7 @@ attention_backward("backward, causal", 130, 128, { dim = 128, heads = 2, kv_head
 attention_backward("backward, 96", 150, 100, { dim = 96, heads = 1 })
 attention_backward("backward, wide", 200, 64, { dim = 256, heads = 2, kv_heads = 1, causal = true })
 
--- Nine chunks, of a segment too, so that stages are used again; a packed sequence that ends within a chunk.
+-- Nine chunks, of a segment eleven, so that stages are used again; a packed sequence that ends within a chunk.
 local function delta_rule(name, tokens, opts)
   local function random(seed) return wg.randn { shape = opts.packed and { tokens, 1, 128 } or { 1, tokens, 1, 128 }, dtype = "bf16", seed = seed } end
   local Q, K, V = random(1), random(2), random(3)
@@ -172,7 +172,7 @@ local function delta_rule(name, tokens, opts)
 end
 delta_rule("delta rule", 576, {})
 delta_rule("delta rule, packed", 600, { packed = true })
-delta_rule("delta rule, segments", 1300, { segments = 3, initial_state = true })
+delta_rule("delta rule, segments", 1300, { segments = 2, initial_state = true })
 delta_rule("delta rule, decays for each channel", 576, { decay = "channel" })
 
 local function delta_rule_backward(name, tokens, opts)
@@ -181,21 +181,24 @@ local function delta_rule_backward(name, tokens, opts)
   local function rows(count, seed) return wg.randn { shape = shape(count, 128), dtype = "bf16", seed = seed } end
   local heads, states = opts.heads or 1, { 1, opts.heads or 1, 128, 128 }
   local Q, K, V, dO = rows(1, 1), (rows(1, 2):convert "f32" / 16):convert "bf16", rows(heads, 3), rows(heads, 4)
+  local gates = opts.decay and shape(heads, 128) or shape(heads)
   cases[#cases + 1] = { name = name, body = function()
     local launches = wg.delta_rule_backward(opts):launches {
-      Q = Q, K = K, V = V, dO = dO, g = wg.full("f32", shape(heads), -0.05), beta = wg.full("f32", shape(heads), 0.5),
+      Q = Q, K = K, V = V, dO = dO, g = wg.full("f32", gates, -0.05), beta = wg.full("f32", shape(heads), 0.5),
       dQ = wg.zeros("bf16", Q.shape), dK = wg.zeros("bf16", K.shape), dV = wg.zeros("bf16", V.shape),
-      dg = wg.zeros("f32", shape(heads)), dbeta = wg.zeros("f32", shape(heads)),
+      dg = wg.zeros("f32", gates), dbeta = wg.zeros("f32", shape(heads)),
       initial_state = wg.randn { shape = states, dtype = "f32", seed = 5 }, d_initial_state = wg.zeros("f32", states),
       d_final_state = wg.randn { shape = states, dtype = "f32", seed = 6 },
       starts = opts.packed and wg.tensor("s32", { 2 }, { 0, tokens - 30 }) or nil,
     }
-    launches[3][2].grid = { 1 } -- a CTA that has all units
+    launches[#launches][2].grid = { 1 } -- a CTA that has all units
+    if opts.decay then launches[1][2].grid = { 1 } end
     for _, launch in ipairs(launches) do launch[1]:run(launch[2]) end
   end }
 end
 delta_rule_backward("gradients of the delta rule", 576, {})
 delta_rule_backward("gradients of the delta rule, packed, two heads", 330, { packed = true, heads = 2, qk_heads = 1 })
+delta_rule_backward("gradients of the delta rule, decays for each channel", 330, { decay = "channel", heads = 2, qk_heads = 1 })
 
 -- Nine chunks, so that stages are used again; a CTA with two heads, two that share copies, and segments.
 local function ssd(name, tokens, opts)

@@ -712,20 +712,23 @@ class LinearAttention(Case):
         for sequence, at in enumerate(parts):
             for head in range(v.shape[2]):
                 of_qk = head // (v.shape[2] // q.shape[2])
-                o, state = recurrence(q[at][:, of_qk], k[at][:, of_qk], v[at][:, head], g[at][:, head, None], beta[at][:, head],
-                                      initial[sequence, head])
+                of_g = g[at][:, head]
+                o, state = recurrence(q[at][:, of_qk], k[at][:, of_qk], v[at][:, head], of_g if of_g.dim() == 2 else of_g[:, None],
+                                      beta[at][:, head], initial[sequence, head])
                 loss = loss + (o * d[at][:, head].double()).sum() + (state * d_states[sequence, head].double()).sum()
         return torch.autograd.grad(loss, leaves)
 
     def test_gradients(self):
-        for parts, starts in ([(batch, slice(None)) for batch in range(2)], None), ([(0, slice(0, 30)), (0, slice(30, 100))], [0, 30, 100]):
-            given = self.tensors(1 if starts else 2, 100 if starts else 70, 1, 2, ())
+        sequences = ([(batch, slice(None)) for batch in range(2)], None), ([(0, slice(0, 30)), (0, slice(30, 100))], [0, 30, 100])
+        kinds = (wt.delta_rule, ()), (wt.kda, (128,))
+        for (parts, starts), (call, channels) in itertools.product(sequences, kinds):
+            given = self.tensors(1 if starts else 2, 100 if starts else 70, 1, 2, channels)
             states, d, d_states = torch.randn(2, 2, 128, 128, device=DEVICE), torch.randn_like(given[2]), torch.randn(2, 2, 128, 128, device=DEVICE)
             want = self.expected_gradients(given, states, d, d_states, parts)
             for turned in (False, True):
                 leaves = [x.clone().requires_grad_() for x in (*given, states.mT if turned else states)]
-                o, state = wt.delta_rule(*leaves[:5], initial_state=leaves[5], output_final_state=True, state_v_first=turned,
-                                         cu_seqlens=torch.tensor(starts, device=DEVICE) if starts else None)
+                o, state = call(*leaves[:5], initial_state=leaves[5], output_final_state=True, state_v_first=turned,
+                                cu_seqlens=torch.tensor(starts, device=DEVICE) if starts else None)
                 got = torch.autograd.grad((o, state), leaves, (d, d_states.mT if turned else d_states))
                 for mine, leaf, other in zip(got, leaves, (*want[:5], want[5].mT if turned else want[5])):
                     self.assertEqual((mine.dtype, mine.shape), (leaf.dtype, leaf.shape))
@@ -763,8 +766,6 @@ class LinearAttention(Case):
 
     def test_refused(self):
         q, k, v, g, beta = self.tensors(1, 20, 2, 2, (128,))
-        with self.assertRaisesRegex(NotImplementedError, "gradients"):
-            wt.kda(q, k, v.detach().requires_grad_(), g, beta)[0].sum().backward()
         with self.assertRaisesRegex(NotImplementedError, "gradients of torch.float16"):
             wt.delta_rule(q.half(), k.half(), v.half().requires_grad_(), g[..., 0], beta)[0].sum().backward()
         with self.assertRaisesRegex(NotImplementedError, "second"):

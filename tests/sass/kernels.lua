@@ -51,8 +51,10 @@ for _, segments in ipairs { 1, 3 } do
   end
 end
 for _, packed in ipairs { false, true } do
-  try(wg.delta_rule_backward, { heads = 4, qk_heads = packed and 2 or 4, packed = packed, initial_state = true, final_state = packed,
-    name = "delta_backward" .. (packed and "_packed" or "") })
+  for _, decay in ipairs { "head", "channel" } do
+    try(wg.delta_rule_backward, { heads = 4, qk_heads = packed and 2 or 4, packed = packed, decay = decay, initial_state = true,
+      final_state = packed, name = "delta_backward_" .. decay .. (packed and "_packed" or "") })
+  end
 end
 try(wg.ssd, { heads = 4, pairs = true, packed = true, dt_softplus = true, name = "ssd_pairs" })
 try(wg.ssd, { heads = 4, z = true, D = "headdim", name = "ssd_gate" })

@@ -16,12 +16,13 @@ local module = {}
 local function add(a, b) return a + b end
 
 --- Returns each_row(from, count, each), for tokens by 128 elements in shared memory: calls each(r, x, y) with the
---- elements that lie in registers r and r + 1 of accumulators, for `count` registers from `from` on.
-function module.elements_of(g, buffer)
+--- elements that lie in registers r and r + 1 of accumulators, for `count` registers from `from` on. offset: of the
+--- first one, in bytes.
+function module.elements_of(g, buffer, offset)
   local k, p = g.k, g.p
   local thread, split = k:special "tid.x", elements.from_output[p.dtype]
   local lane = thread & 31
-  local line = k:address(buffer) + ((thread >> 5 & 3) << 4) * 128 + (lane & 15) * 128
+  local line = k:address(buffer, offset) + ((thread >> 5 & 3) << 4) * 128 + (lane & 15) * 128
   local at = {}
   for i = 0, 3 do at[i] = line + ((((lane >> 4) + 2 * i) ~ (lane & 7)) << 4) end
   local words = k:regs("b32", 4)
@@ -143,7 +144,7 @@ function module.make(g, names)
     k:st_shared_f32(to, sum, { offset = gate_gradients.offset(p, "parts") + 4 * first, guard = me.lane:eq(0) })
   end
 
-  function me.store_rows(here, to) row_stores.emit(here, me, to) end
+  function me.store_rows(here, to) row_stores.emit(here, me, to, me.sums) end
 
   -- Gives back the stages of a head.
   local function free_head()

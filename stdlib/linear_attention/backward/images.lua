@@ -16,6 +16,21 @@ function module.place(k, p, images, record, head)
   return k:mad_wide_u32(record * p.heads + head, tile.bytes, images)
 end
 
+--- Copies the images of the states before a chunk and of their gradients after it, of a head, to shared memory: by the
+--- thread `leader` of a warp, with the ring "states" and its cursor.
+function module.copy_both(here, leader, cursor, head)
+  local k, p, ring, buffers, sizes = here.k, here.p, here.rings.states, here.buffers, here.sizes
+  ring:acquire(cursor)
+  k:if_(leader, function()
+    k:fence_proxy_async { space = "shared::cta" } -- threads have read the states, too
+    local barrier = ring:expect(cursor, 2 * tile.bytes)
+    for _, one in ipairs { { buffers.s, sizes.states }, { buffers.d_s, sizes.d_states } } do
+      k:cp_async_bulk(k:address(one[1]), module.place(k, p, one[2], here.at.record, head), tile.bytes, barrier)
+    end
+  end)
+  ring:advance(cursor)
+end
+
 --- Returns store(words, turn), for the warpgroup that has 64 columns of V of the state, transposed, two elements in a
 --- word.
 function module.writer(g)

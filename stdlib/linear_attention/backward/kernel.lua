@@ -80,16 +80,7 @@ local function copy(g)
         load(here, rings.keys, keys, here.at.qk_head, { { maps.Q, buffers.q }, { maps.K, buffers.k } }, true)
       end
       if number then k:if_(number:eq(0), load_keys) else load_keys() end
-      rings.states:acquire(states)
-      k:if_(leader, function()
-        k:fence_proxy_async { space = "shared::cta" } -- threads have read the states, too
-        local barrier = rings.states:expect(states, 2 * images.tile.bytes)
-        for _, one in ipairs { { buffers.s, g.sizes.states }, { buffers.d_s, g.sizes.d_states } } do
-          local from = images.place(k, p, one[2], here.at.record, head)
-          k:cp_async_bulk(k:address(one[1]), from, images.tile.bytes, barrier)
-        end
-      end)
-      rings.states:advance(states)
+      images.copy_both(here, leader, states, head)
     end)
   end)
 end

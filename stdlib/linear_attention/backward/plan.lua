@@ -10,6 +10,7 @@ local module = {}
 function module.make(opts)
   local what = "wg.delta_rule_backward"
   local p = plan.make(what, arguments.options(what, opts))
+  p.overlaps = false -- the pass backward begins with the chunk that is prepared last
   p.least_beta = 2 ^ -40 -- far below what bf16 sees beside 1, and its square still far above the least f32
   return p
 end

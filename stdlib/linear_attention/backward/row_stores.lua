@@ -20,17 +20,18 @@ local function exchanged(k, lane, x, y)
   return { k:selp(other, first, odd), k:selp(second, other, odd) }
 end
 
---- Stores the sums of the warpgroup `me` (gradients.lua) to the rows of the unit's tokens and head.
-function module.emit(here, me, to)
+--- Stores sums of the warpgroup `me` (gradients.lua), accumulators, to the rows of the unit's tokens and head. first:
+--- the column of the first one, by default 0.
+function module.emit(here, me, to, sums, first)
   local k, p, at = here.k, here.p, here.at
   local convert = elements.to_output[p.dtype]
   local column = at.qk_head * p.dim + ((me.lane & 3) << 2)
+  if first then column = column + first end
   for half = 0, 1 do
     local token = (at.chunk << 6) + me.row + 8 * half
     local row = k:mad_wide_u32(column, 2, k:mad_wide_u32(at.first + token, 2 * p.qk_heads * p.dim, to))
-    for r = 2 * half, #me.sums - 1, 8 do
-      local words = exchanged(k, me.lane, convert(k, me.sums[r], me.sums[r + 1]),
-        convert(k, me.sums[r + 4], me.sums[r + 5]))
+    for r = 2 * half, #sums - 1, 8 do
+      local words = exchanged(k, me.lane, convert(k, sums[r], sums[r + 1]), convert(k, sums[r + 4], sums[r + 5]))
       k:st_global_v2_b32(row, words, { offset = 4 * (r - 2 * half), guard = token:lt(at.tokens) })
     end
   end

@@ -24,15 +24,22 @@ local function place_of(g, unit)
   return at
 end
 
---- Calls body(here) for each unit of the CTA, by whole warps: `here` is `g` with the place `at` of the unit.
+--- Calls body(here) for each unit of the CTA, by whole warps: `here` is `g` with the place `at` of the unit, and its
+--- number, `unit`.
 function module.each(g, body)
   local k, p = g.k, g.p
   local own = { from = k:special "ctaid.x", to = g.sizes.units, step = k:special "nctaid.x" }
   k:loop(own, function(unit)
-    local here = setmetatable({ at = place_of(g, unit) }, { __index = g })
+    local here = setmetatable({ at = place_of(g, unit), unit = unit }, { __index = g })
     if not p.packed then return body(here) end
     k:if_((here.at.chunk << 6):lt(here.at.tokens), function() body(here) end) -- of packed ones some have no tokens
   end)
+end
+
+--- The place of the CTA's next unit, and whether there is one. By whole warps.
+function module.next_place(here)
+  local unit = here.unit + here.k:special "nctaid.x"
+  return place_of(here, unit), unit:lt(here.sizes.units)
 end
 
 --- Calls body(head, number) for each head of V that shares the unit's head of Q and K; number: among them, nil where

@@ -22,7 +22,7 @@ def _delta_rule(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, scale:
     # Which kernels are best depends on the number of tokens, roughly: few kernels serve all of them.
     problem = None if starts is not None else (bucket(v.shape[1]), v.shape[0])
     options = (("dtype", DTYPES[v.dtype]), ("heads", v.shape[-2]), ("qk_heads", q.shape[-2]), ("packed", starts is not None),
-               ("decay", "channel" if g.dim() == v.dim() else "head"), ("g_dtype", DTYPES[g.dtype]),
+               ("decay", _decay(g, v)), ("g_dtype", DTYPES[g.dtype]),
                ("initial_state", initial_state is not None),
                ("final_state", final_state), ("state_layout", "vk" if state_v_first else "kv"), ("problem", problem))
     named: dict[str, Any] = {"g": ready(g), "beta": ready(beta), "scale": scale}
@@ -32,6 +32,11 @@ def _delta_rule(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, scale:
     for step in script('return require("wgrun").delta_rule(options):steps()', *options):
         step.on_tensors(ready(q), ready(k), ready(v), o, **named)
     return o, state
+
+
+def _decay(g: Tensor, v: Tensor) -> str:
+    """What a decay is for."""
+    return "channel" if g.dim() == v.dim() else "head"
 
 
 def _empty(v: Tensor, final_state: bool, starts: Optional[Tensor]) -> tuple[Tensor, Tensor]:
@@ -50,14 +55,15 @@ def _(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, scale: float, in
 def _delta_rule_backward(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, d: Tensor, d_state: Optional[Tensor],
                          scale: float, initial_state: Optional[Tensor], state_v_first: bool,
                          starts: Optional[Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-    results = _empty_gradients(q, k, v, beta, initial_state)
+    results = _empty_gradients(q, k, v, g, beta, initial_state)
     if v.numel() == 0:
         for result in results:
             result.zero_()
         if initial_state is not None and d_state is not None:
             results[5].copy_(d_state)
         return results
-    options = (("heads", v.shape[-2]), ("qk_heads", q.shape[-2]), ("packed", starts is not None), ("g_dtype", DTYPES[g.dtype]),
+    options = (("heads", v.shape[-2]), ("qk_heads", q.shape[-2]), ("packed", starts is not None),
+               ("decay", _decay(g, v)), ("g_dtype", DTYPES[g.dtype]),
                ("initial_state", initial_state is not None), ("final_state", d_state is not None),
                ("state_layout", "vk" if state_v_first else "kv"))
     named = {name: ready(x) for name, x in (("Q", q), ("K", k), ("V", v), ("g", g), ("beta", beta), ("dO", d))}
@@ -70,18 +76,18 @@ def _delta_rule_backward(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tenso
     return results
 
 
-def _empty_gradients(q: Tensor, k: Tensor, v: Tensor, beta: Tensor,
+def _empty_gradients(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor,
                      initial_state: Optional[Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     dq, dk, dv = (torch.empty_like(x, memory_format=torch.contiguous_format) for x in (q, k, v))
     state = v.new_empty((0,) if initial_state is None else initial_state.shape, dtype=torch.float32)
-    return dq, dk, dv, beta.new_empty(beta.shape), beta.new_empty(beta.shape), state
+    return dq, dk, dv, g.new_empty(g.shape, dtype=torch.float32), beta.new_empty(beta.shape), state
 
 
 @_delta_rule_backward.register_fake
 def _(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, d: Tensor, d_state: Optional[Tensor], scale: float,
       initial_state: Optional[Tensor], state_v_first: bool,
       starts: Optional[Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-    return _empty_gradients(q, k, v, beta, initial_state)
+    return _empty_gradients(q, k, v, g, beta, initial_state)
 
 
 def _context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
@@ -92,8 +98,6 @@ def _context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -
 
 def _gradients(ctx: Any, d: Optional[Tensor], d_state: Optional[Tensor]) -> tuple[Optional[Tensor], ...]:
     q, k, v, g, beta, initial_state, starts = ctx.saved_tensors
-    if g.dim() == v.dim():
-        missing("wgrun::delta_rule", "has no gradients where a decay is for each channel")
     if v.dtype != torch.bfloat16:
         missing("wgrun::delta_rule", f"has no gradients of {v.dtype}: bfloat16")
     d = torch.zeros_like(v) if d is None else d
@@ -159,6 +163,6 @@ def kda(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, scale: Optiona
         state_v_first: bool = False, cu_seqlens: Optional[Tensor] = None, safe_gate: bool = False,
         **others: Any) -> tuple[Tensor, Optional[Tensor]]:
     """flash-linear-attention's chunk_kda, Kimi delta attention: as delta_rule, but g is batch x tokens x value heads x 128,
-    and tensors are bfloat16. safe_gate changes nothing: any g of 0 or less will do. No gradients."""
+    and tensors are bfloat16. safe_gate changes nothing: any g of 0 or less will do."""
     return _call("kda", q, k, v, g, beta, scale, initial_state, output_final_state, use_qk_l2norm_in_kernel, state_v_first,
                  cu_seqlens, others)
