@@ -2,7 +2,7 @@
 run ptx "$SOURCE/tests/sass/kernels.lua"
 exits 0
 out_has "delta_channel1"
-out_has "delta_backward_packed_reverse"
+out_has "delta_backward_channel_packed_reverse"
 out_has "ssd_pairs"
 out_has "ssd_backward_gate"
 mv out.txt first.txt
