@@ -57,9 +57,10 @@ class Encoder {
     void memory(const Clocks& of, int actors) {
         for (int warp = 0; warp < out_.warps; ++warp)
             for (const auto& [actor, at] :
-                 {std::pair(accesses_of(warp), 2 * warp), std::pair(fences_of(warp), 2 * warp + 1)})
+                 {std::pair(accesses_of(warp), 3 * warp), std::pair(fences_of(warp), 3 * warp + 1),
+                  std::pair(waits_of(warp), 3 * warp + 2)})
                 known(actor, of.of(at));
-        for (int actor = out_.warps; actor < actors; ++actor) known(actor, of.of(2 * out_.warps + actor));
+        for (int actor = out_.warps; actor < actors; ++actor) known(actor, of.of(3 * out_.warps + actor));
     }
     /// Clocks that knowledge is compared with.
     void clocks(const Knowledge& of, int actors) {
@@ -68,6 +69,7 @@ class Encoder {
     static constexpr int accesses_of(int warp) { return -2 - warp; }  ///< the actor that counts them
     /// The same, where up to which one the async proxy sees them is known.
     static constexpr int fences_of(int warp) { return -2000000 - warp; }
+    static constexpr int waits_of(int warp) { return -3000000 - warp; }  ///< for wgmma
     /// The actors that count the wgmma of a warpgroup, by its first warp, the copies from a warp, and those
     /// by its threads.
     static constexpr int products_of(int warp) { return -1000 - 3 * warp; }

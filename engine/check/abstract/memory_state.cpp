@@ -74,8 +74,8 @@ class Covering {
         if (general.clock != special.clock) return false;
         for (std::size_t i = 0; i < general.waited.size(); ++i)
             if ((general.waited[i] == 0) != (special.waited[i] == 0) ||
-                !known_less_of_warp(general.group + static_cast<int>(i), general.waited[i],
-                                    special.waited[i]))
+                !known_less(Encoder::waits_of(general.group + static_cast<int>(i)), general.waited[i],
+                            special.waited[i]))
                 return false;
         return true;
     }

@@ -25,7 +25,7 @@ struct MemoryAccess {
     isa::Mask lanes = 0;  ///< 0: all lanes of the warp have met since
     /// Of a store that is not over its number, of a product that of the first one of its group.
     std::uint32_t clock = 0;
-    /// product: when each warp of the warpgroup has waited for it; 0: it has not.
+    /// product: by which of its waits each warp of the warpgroup has waited for it; 0: it has not.
     std::array<std::uint32_t, isa::warps_of_group> waited{};
     bool operator==(const MemoryAccess&) const = default;
 };

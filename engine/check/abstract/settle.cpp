@@ -27,6 +27,7 @@ class KnownToAll {
     bool fenced(int warp, std::uint32_t clock) const {
         return clock <= fenced_[static_cast<std::size_t>(warp)];
     }
+    bool multiplied(int warp, std::uint32_t wait) const { return wait <= least(warp, multiplied_by(warp)); }
     bool landed(int mbarrier, std::uint32_t clock) const {
         return clock <= least(-1, landed_at(mbarrier, of_.warps.size()));
     }
@@ -66,7 +67,7 @@ void SharedMemory::settle() {
             case Access::Kind::copy: return all.landed(one.actor, one.clock);
             case Access::Kind::product:
                 for (std::size_t i = 0; i < one.waited.size(); ++i)
-                    if (one.waited[i] != 0 && all.ordered(one.group + static_cast<int>(i), one.waited[i]))
+                    if (one.waited[i] != 0 && all.multiplied(one.group + static_cast<int>(i), one.waited[i]))
                         return true;
                 return false;
             default: return false;

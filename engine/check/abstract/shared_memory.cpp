@@ -86,7 +86,7 @@ bool SharedMemory::comes_after(const Access& before, isa::Mask lanes) const {
         for (std::size_t i = 0; i < before.waited.size(); ++i) {
             const int warp = before.group + static_cast<int>(i);
             if (before.waited[i] != 0 &&
-                (warp == execution_.warp->number || known(ordered_by(warp), lanes) >= before.waited[i]))
+                (warp == execution_.warp->number || known(multiplied_by(warp), lanes) >= before.waited[i]))
                 return true;
         }
         return false;
@@ -413,14 +413,15 @@ void SharedMemory::left(int lane, std::uint32_t number) {
 
 /// A wgmma is one operation of its warpgroup: the wait of one warp is for the parts of all.
 void SharedMemory::multiplied(std::uint32_t product) {
-    const Warp& warp = *execution_.warp;
+    Warp& warp = *execution_.warp;
     if ((warp.all & ~execution_.active) != 0) return;
+    ++warp.multiplied;
     const int first = execution_.mates(warp).front().number;
     finish(Access::Kind::product, product, [&](Access& access) {
         std::uint32_t& waited = access.waited[static_cast<std::size_t>(warp.number - first)];
         if (access.group != first || waited != 0) return;
         access.over = true;
-        waited = warp.accesses;
+        waited = warp.multiplied;
     });
 }
 
