@@ -70,11 +70,10 @@ class Encoder {
     /// The same, where up to which one the async proxy sees them is known.
     static constexpr int fences_of(int warp) { return -2000000 - warp; }
     static constexpr int waits_of(int warp) { return -3000000 - warp; }  ///< for wgmma
-    /// The actors that count the wgmma of a warpgroup, by its first warp, the copies from a warp, and those
-    /// by its threads.
+    /// The actors that count the wgmma of a warp, or of a warpgroup by its first one, and the copies from a
+    /// warp.
     static constexpr int products_of(int warp) { return -1000 - 3 * warp; }
     static constexpr int stores_of(int warp) { return -1001 - 3 * warp; }
-    static constexpr int thread_copies_of(int warp) { return -1002 - 3 * warp; }
     /// So many operations of that kind were issued, which count from the last one back.
     void issued(int actor, std::uint32_t count) { issued_[actor] = count; }
     std::uint32_t back(int actor, std::uint32_t number) const { return issued_.at(actor) - number; }
