@@ -48,7 +48,7 @@ void AbstractExecution::limit(std::int64_t operations, const Budget& of) {
     of_ = &of;
 }
 
-abstract::Encoded AbstractExecution::state() const {
+abstract::Encoded AbstractExecution::state() {
     abstract::Encoder to(static_cast<int>(execution_.warps.size()));
     const int actors = mbarriers_.actors();
     execution_.encode(to, actors);
@@ -71,7 +71,7 @@ void AbstractExecution::run() {
             if (execution_.stopped) return;
             if (loops_ == nullptr) {
                 abstract::Encoded now = state();
-                written_ += static_cast<int>(now.numbers.size());
+                written_ += static_cast<int>(now.size());
                 if (proof_->recurrence.round(std::move(now))) {
                     proof_->again = true;
                     return;
@@ -223,7 +223,7 @@ bool AbstractExecution::any_in(const abstract::Loops::Loop& loop) const {
 abstract::Cut AbstractExecution::cut() {
     abstract::Cut out;
     out.code = state();
-    written_ += static_cast<int>(out.code.numbers.size());
+    written_ += static_cast<int>(out.code.size());
     for (const std::uint64_t number : out.code.numbers)
         out.hash = (out.hash ^ number) * 0x9E3779B97F4A7C15U + (out.hash >> 29);
     out.registers = registers();
@@ -236,9 +236,9 @@ std::vector<abstract::Register> AbstractExecution::registers() {
 
 /// What decides how it goes on, in all its parts.
 auto AbstractExecution::parts() {
-    return std::tuple_cat(execution_.state(), values_.state(), peers_.state(), mbarriers_.state(),
-                          barriers_.state(), contents_.state(), products_.state(), copies_.state(),
-                          grants_.state(), proof_->forms.state(), std::tie(running_));
+    return std::tuple_cat(execution_.state(), peers_.state(), mbarriers_.state(), barriers_.state(),
+                          contents_.state(), products_.state(), copies_.state(), grants_.state(),
+                          proof_->forms.state(), std::tie(running_));
 }
 
 namespace {
@@ -252,10 +252,13 @@ std::tuple<Parts...> copied(const std::tuple<Parts&...>& parts) {
 
 class AbstractExecution::Saved {
   public:
-    explicit Saved(AbstractExecution& of) : parts(copied(of.parts())) {
+    explicit Saved(AbstractExecution& of)
+        : parts(copied(of.parts())), values(of.values_.save()), forms(of.proof_->forms.save()) {
         if (of.proof_->shared) shared.emplace(copied(of.proof_->shared->state()));
     }
     decltype(copied(std::declval<AbstractExecution&>().parts())) parts;
+    abstract::Values::Known values;
+    abstract::Forms::Dependent forms;
     std::optional<decltype(copied(std::declval<abstract::SharedMemory&>().state()))> shared{};
 };
 
@@ -265,6 +268,8 @@ std::shared_ptr<const AbstractExecution::Saved> AbstractExecution::save() {
 
 void AbstractExecution::restore(const Saved& saved) {
     parts() = saved.parts;
+    values_.restore(saved.values);
+    proof_->forms.restore(saved.forms);
     if (saved.shared) proof_->shared->state() = *saved.shared;
 }
 

@@ -177,7 +177,7 @@ class AbstractExecution final : public isa::ThreadMachine {
     void leave(Warp& warp);
     void refuse() override { execution_.refuse(); }
     void compute(const Op& op);
-    abstract::Encoded state() const;
+    abstract::Encoded state();
     auto parts();
     bool parks(Warp& warp, const Op& op);
 

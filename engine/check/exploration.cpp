@@ -44,6 +44,13 @@ class Explorer {
     }
 
     Proof prove() {
+        Proof out = explored();
+        out.operations = operations_ + run_->operations();
+        return out;
+    }
+
+  private:
+    Proof explored() {
         std::optional<Proof> failed;
         for (int restart = 0; restart < most_restarts; ++restart) try {
                 begin();
@@ -69,7 +76,6 @@ class Explorer {
         return out_;
     }
 
-  private:
     /// A cut that is explored, unless a wider one is in its place.
     struct Seen {
         Cut cut;
@@ -98,8 +104,11 @@ class Explorer {
         if (gaps_ != nullptr) *gaps_ = before_;
         run_.emplace(program_, skeleton_, live_, symbols_, gaps_);
         run_->park(loops_);
-        // With accesses a state is larger, and it is the second attempt.
-        run_->limit(budget_.operations() / (gaps_ == nullptr ? 4 : 12) - operations_, budget_);
+        run_->limit(budget_.operations() / (gaps_ == nullptr ? 4
+                                            : gaps_->empty() ? 2
+                                                             : 12) -
+                        operations_,
+                    budget_);
         open_.push_back({std::make_shared<Seen>(Seen{Cut(), run_->save()}), {}});
     }
 

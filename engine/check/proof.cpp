@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <map>
 
@@ -21,10 +22,17 @@ constexpr std::uint64_t most_clusters = 64;  ///< of a grid that is given
 
 class Prover {
   public:
-    /// at: a cluster of the grid that `sizes` has; nothing: every cluster of every grid.
+    /// taken: operations of the budget that are spent. at: a cluster of the grid that `sizes` has; nothing:
+    /// every cluster of every grid.
     Prover(const Program& program, const Skeleton& skeleton, const Budget& budget, Gaps* gaps,
-           std::optional<Symbols::Place> at = {})
-        : program_(program), skeleton_(skeleton), live_(skeleton), budget_(budget), gaps_(gaps) {
+           std::int64_t taken = 0, std::optional<Symbols::Place> at = {})
+        : program_(program),
+          skeleton_(skeleton),
+          live_(skeleton),
+          budget_(budget),
+          gaps_(gaps),
+          taken_(taken),
+          operations_(taken) {
         symbols_.place = at;
     }
 
@@ -41,7 +49,7 @@ class Prover {
             } catch (const PlaceDecides&) {
                 symbols_.begin_anew(true, symbols_.residues);
                 out_ = {};
-                operations_ = 0;
+                operations_ = taken_;
             } catch (const Failed&) {
                 if (failed) return *failed;
                 if (!symbols_.takes_residues()) return out_;
@@ -212,7 +220,8 @@ class Prover {
     Symbols symbols_;
     std::map<int, Stop> stops_;
     Proof out_;
-    std::int64_t operations_ = 0;
+    const std::int64_t taken_;
+    std::int64_t operations_;
 };
 
 /// Each cluster of the grid by itself. What one of them does to global memory is none of the protocol.
@@ -224,7 +233,7 @@ Proof prove_clusters(const Program& program, const Skeleton& skeleton, const Bud
         for (std::uint32_t y = 0; y < grid.y / size.y; ++y)
             for (std::uint32_t x = 0; x < grid.x / size.x; ++x) {
                 BoxSizes before = std::move(out.boxes);
-                out = Prover(program, skeleton, budget, gaps, Symbols::Place{grid, {x, y, z}}).prove();
+                out = Prover(program, skeleton, budget, gaps, 0, Symbols::Place{grid, {x, y, z}}).prove();
                 if (!out.proved) return out;
                 before.add(out.boxes);
                 out.boxes = std::move(before);
@@ -238,15 +247,15 @@ Proof prove_clusters(const Program& program, const Skeleton& skeleton, const Bud
     return out;
 }
 
-/// gaps: of the values that have been followed last.
+/// gaps: of the values that have been followed last. taken: operations of the budget that are spent.
 Proof by_values(const Program& program, const Skeleton& skeleton, const Budget& budget, Gaps* gaps,
-                std::optional<Dim3> grid) {
+                std::optional<Dim3> grid, std::int64_t taken = 0) {
     Gaps of_all, of_one;
     const auto with = [&](Gaps& its) { return gaps == nullptr ? nullptr : &its; };
     const auto take = [&](Gaps& its) {
         if (gaps != nullptr) *gaps = std::move(its);
     };
-    Proof out = Prover(program, skeleton, budget, with(of_all)).prove();
+    Proof out = Prover(program, skeleton, budget, with(of_all), taken).prove();
     take(of_all);
     if (out.proved || !grid || grid->volume() / program.cluster().volume() > most_clusters) return out;
     Proof one = prove_clusters(program, skeleton, budget, with(of_one), *grid);
@@ -255,13 +264,15 @@ Proof by_values(const Program& program, const Skeleton& skeleton, const Budget& 
     return one;
 }
 
+constexpr std::initializer_list<Property> of_order{Property::shared_races, Property::proxies,
+                                                   Property::initialisation};
+
 /// Of accesses to shared memory, where they go: what remains provable where the values of numbers do not come
 /// to an end, as `failed` says.
 Proof prove_places(const Program& program, const Skeleton& skeleton, const Budget& budget, Proof failed,
                    Gaps& gaps) {
     gaps = {};
-    gaps.add({Property::shared_races, Property::proxies, Property::initialisation}, failed.stopped->where,
-             failed.stopped->reason, failed.assumption);
+    gaps.add(of_order, failed.stopped->where, failed.stopped->reason, failed.assumption);
     Proof out = explore(program, skeleton, abstract::Live(skeleton), budget, &gaps);
     if (!out.proved) return failed;
     out.launches = std::move(failed.launches);
@@ -280,7 +291,16 @@ Proof prove(const Program& program, const Skeleton& skeleton, const Budget& budg
 
 Proof prove_accesses(const Program& program, const Skeleton& skeleton, const Budget& budget, Gaps& gaps,
                      std::optional<Dim3> grid) {
-    Proof out = by_values(program, skeleton, budget, &gaps, grid);
+    Proof all = explore(program, skeleton, abstract::Live(skeleton), budget, &gaps);
+    // A state that stands for others may show what none of the kernel's own does.
+    if (all.proved && gaps.empty()) return all;
+    Gaps of_values;
+    Proof out = by_values(program, skeleton, budget, &of_values, grid, all.operations);
+    if (!out.proved && all.proved) {
+        all.launches = std::move(out.launches);
+        return all;
+    }
+    gaps = std::move(of_values);
     return out.proved ? out : prove_places(program, skeleton, budget, std::move(out), gaps);
 }
 

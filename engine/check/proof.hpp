@@ -2,6 +2,7 @@
 // with values that stand for all others.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ struct Proof {
     std::vector<std::vector<std::int64_t>> launches{};
     BoxSizes boxes{};  ///< what it has seen of boxes whose sizes no launch tells
     std::size_t executions = 0;
+    std::int64_t operations = 0;  ///< of an exploration: what it has taken of the budget
 };
 
 /// Executes the program abstractly with the values of its numbers that are different, one after the other:

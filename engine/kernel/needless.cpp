@@ -23,6 +23,7 @@
 #include "wgrun/finding_set.hpp"
 #include "wgrun/progress.hpp"
 #include "wgrun/rules.hpp"
+#include "wgrun/verdict.hpp"
 
 namespace wgrun {
 namespace {
@@ -238,6 +239,7 @@ struct Needless::State {
     void find();
     void require_rounds();
     void refute_by_laws(Candidate& candidate);
+    bool proves_as_much(Candidate& candidate);
     bool does_without(Kernel& without, const RunOptions& options, const std::vector<Copied>& wanted);
 
     std::string text;  ///< where the kernel is made, and all that it says
@@ -402,11 +404,25 @@ bool Needless::any() const {
            std::ranges::any_of(state_->candidates, [](const Candidate& one) { return !one.needed; });
 }
 
+/// Whether no less is proved without it: else launches may need it that the script does not make.
+bool Needless::State::proves_as_much(Candidate& candidate) {
+    const std::vector<Verdict> with = base.verdicts(), without = candidate.without->verdicts();
+    // A wait that is left out leaves the loop around it, of which nothing says that it ends.
+    const bool waits = std::ranges::any_of(candidate.steps, [](const Step* step) { return polls(*step); });
+    for (std::size_t i = 0; i < with.size(); ++i)
+        if (with[i].kind == Verdict::Kind::proved && without[i].kind != Verdict::Kind::proved &&
+            (!waits || with[i].property != Property::deadlock))
+            return false;
+    return true;
+}
+
 std::vector<Diagnostic> Needless::remarks() const {
-    const State& s = *state_;
+    State& s = *state_;
     std::vector<Diagnostic> out;
-    for (const Candidate& candidate : s.candidates) {
+    for (Candidate& candidate : s.candidates) {
         if (candidate.needed || candidate.launches == 0 || candidate.most < candidate.least) continue;
+        candidate.needed = !s.proves_as_much(candidate);
+        if (candidate.needed) continue;
         std::vector<std::string> named(
             s.named.begin(),
             s.named.begin() + static_cast<std::ptrdiff_t>(std::min(s.named.size(), most_named)));

@@ -26,7 +26,10 @@ class Groups {
     std::uint32_t issue() { return ++issued_; }
     /// commit_group: for each of the lanes, what it has issued since its last one is a group, perhaps an
     /// empty one.
-    void commit(isa::Mask lanes, Note note = {}) { committed_.push_back({lanes, issued_, note}); }
+    void commit(isa::Mask lanes, Note note = {}) {
+        committed_.push_back({lanes, issued_, note});
+        opened_ = issued_ + 1;
+    }
     /// wait_group: returns the last operation that a lane waits for if at most `pending` of its groups may
     /// still run. All those that the lane has issued up to this one are waited for. 0: none is.
     std::uint32_t awaited(int lane, int pending) const {
@@ -47,6 +50,8 @@ class Groups {
     }
 
     std::uint32_t issued() const { return issued_; }  ///< the number of the last operation
+    /// Of the first operation that no lane has committed: those from there on go together.
+    std::uint32_t opened() const { return opened_; }
     /// The last operation that a commit_group of the lane has closed and no wait_group has ended; 0: none.
     std::uint32_t committed(int lane) const { return awaited(lane, 0); }
     /// Those that some lane has not waited for, in order.
@@ -63,7 +68,7 @@ class Groups {
     }
 
   private:
-    std::uint32_t issued_ = 0;
+    std::uint32_t issued_ = 0, opened_ = 1;
     std::vector<Group> committed_;
 };
 

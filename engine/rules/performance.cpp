@@ -176,8 +176,8 @@ constexpr Rule WG_PERF_07{
         "and proves nothing for others: fences for other CTAs of the grid and for the host are left alone.",
     .fix = "Leave it out, or keep it with a comment that says for which launch it is.",
     .decided =
-        "By leaving each out, over all seeds and sizes of the script (`check --perf`). That "
-        "nothing else needs it is not proved.",
+        "By leaving each out, over all seeds and sizes of the script (`check --perf`), where no less is "
+        "proved without it. That nothing else needs it is not proved.",
     .wrong = R"(k:st_shared_f32(mine, k:ld_global_f32(k:element(X, thread)))
 k:bar_sync(0)
 local x = k:ld_shared_f32(mine) -- what the thread itself has stored

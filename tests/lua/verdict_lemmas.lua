@@ -172,6 +172,59 @@ proved("overwritten after a wait", overwritten(false), "shared-races")
 proved("overwritten after a wait", overwritten(false), "phases")
 unproved("overwritten before a wait", overwritten(true), "shared-races")
 
+-- One lane that has waited for a wgmma knows that all have read, though not what other lanes have loaded meanwhile.
+local function handed_back(early, loaded)
+  return wg.kernel("handed_back", { threads = 160 }, function(k)
+    local A, n, tid = k:param("A", "const bf16*"), k:param("n", "u32"), k:special "tid.x"
+    local a, b = k:shared(tile, "a"), k:shared(tile, "b")
+    local words = k:shared { bytes = 512, align = 128, name = "words" }
+    local full = k:shared { bytes = 8, align = 8, name = "full" }
+    local empty = k:shared { bytes = 8, align = 8, name = "empty" }
+    k:if_(tid:eq(0), function()
+      k:mbarrier_init(full, 1)
+      k:mbarrier_init(empty, 4)
+      k:fence_mbarrier_init()
+    end)
+    k:if_(tid:lt(128), function() k:st_shared_u32(k:address(words, tid * 4), tid) end)
+    k:fence_proxy_async()
+    k:bar_sync(0)
+    local phase = k:mov(0, { type = "u32" })
+    local function each(body)
+      k:loop({ from = 0, to = n }, function()
+        body()
+        k:xor(phase, phase, 1)
+      end)
+    end
+    k:if_(tid:eq(128), function()
+      each(function()
+        k:mbarrier_wait(k:address(empty), phase ~ 1)
+        k:mbarrier_arrive_expect_tx(full, loaded and 16896 or 16384)
+        k:cp_async_bulk(k:address(a), k:element(A, 0), 8192, full)
+        k:cp_async_bulk(k:address(b), k:element(A, 0), 8192, full)
+        if loaded then k:cp_async_bulk(k:address(words), k:element(A, 0), 512, full) end
+      end)
+    end)
+    k:if_(tid:lt(128), function()
+      local acc, sum = k:regs("f32", 32), k:mov(0, { type = "u32" })
+      local function arrive() k:if_((tid & 31):eq(0), function() k:mbarrier_arrive(k:address(empty)) end) end
+      each(function()
+        k:mbarrier_wait(k:address(full), phase)
+        k:wgmma_fence()
+        k:wgmma_mma_async(acc, k:descriptor(a), k:descriptor(b), { n = 64, k = 16, d = "f32", a = "bf16", b = "bf16", scale_d = 0 })
+        k:wgmma_commit_group()
+        if early then arrive() end
+        k:wgmma_wait_group(0)
+        k:add(sum, sum, k:ld_shared_u32(k:address(words, tid * 4)))
+        k:fence_proxy_async()
+        if not early then arrive() end
+      end)
+    end)
+  end)
+end
+proved("given back by a lane after a wait", handed_back(false, false), "shared-races")
+unproved("given back by a lane before a wait", handed_back(true, false), "shared-races")
+unproved("given back by a lane while others load", handed_back(false, true), "shared-races")
+
 -- A race of data leaves the protocol as it is, and hides nothing else.
 local function raced(arrives)
   return wg.kernel("raced", { threads = 64 }, function(k)

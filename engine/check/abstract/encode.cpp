@@ -24,8 +24,8 @@ void ExecutionState::encode(Encoder& to, int actors) const {
         warp.parted.encode(to);
         to.known(warp.number, warp.now);
         to.known(warp.number, warp.gathered);
-        for (const std::uint32_t clock : {warp.accesses, warp.together, warp.published})
-            to.known(Encoder::accesses_of(warp.number), clock);
+        to.known(Encoder::accesses_of(warp.number), warp.together);
+        to.known(Encoder::fences_of(warp.number), warp.published);
         to.number(std::uint64_t{warp.touched} << 32 | warp.some);
         to.memory(warp.of_some, actors);
         for (const Knowledge* knowledge : {&warp.known, &warp.fenced, &warp.seen})
@@ -84,10 +84,14 @@ void MmaReads::encode(Encoder& to) const {
         const Issuer& issuer = issuers_[static_cast<std::size_t>(warp.number)];
         issuer.groups.encode(to);
         to.clock(Encoder::products_of(execution_.mates(warp).front().number), issuer.groups.issued());
+        to.issued(Encoder::products_of(warp.number), issuer.groups.issued());
     }
     for (const Issued& issued : issued_) {
         to.number(issued.steps.size());
-        for (const Step* step : issued.steps) to.number(address_of(step));
+        for (std::uint32_t number = issued.first; const auto& [step, opened] : issued.steps) {
+            to.number(address_of(step));
+            to.number(number++ - opened);
+        }
     }
     for (const auto& points : points_) {
         to.number(points.size());
@@ -121,8 +125,10 @@ void Copies::encode(Encoder& to) const {
         to.number(std::uint64_t{copy.pc} << 32 | (copy.mbarrier->phase() - copy.phase));
         to.number(static_cast<std::uint64_t>(copy.bytes.value_or(-1)));
     }
-    for (const Stores& stores : stores_) {
+    for (std::size_t warp = 0; warp < stores_.size(); ++warp) {
+        const Stores& stores = stores_[warp];
         stores.groups.encode(to);
+        to.issued(Encoder::stores_of(static_cast<int>(warp)), stores.groups.issued());
         to.number(stores.running.size());
         for (const Stores::Store& store : stores.running) {
             to.number(static_cast<std::uint64_t>(store.lane));

@@ -38,6 +38,14 @@ Encoded Encoder::finish() && {
     return std::move(out_);
 }
 
+/// In numbers, as what it takes to compare them.
+std::size_t Encoded::size() const {
+    constexpr std::size_t of_bytes = 32;
+    std::size_t out = numbers.size();
+    for (const MemoryOfCta& cta : memory) out += of_bytes * cta.size();
+    return out;
+}
+
 /// For each piece of knowledge: every clock that it includes here, it includes there. Of an mbarrier, whether
 /// it is later than the clock matters, too.
 bool Encoded::knows_no_more_than(const Encoded& other) const {
@@ -63,7 +71,7 @@ bool Encoded::knows_no_more_than(const Encoded& other) const {
         if (const std::uint32_t its = of(before, actor); its != 0 && its >= other.known[i].value)
             return false;
     }
-    return true;
+    return memory_covers(*this, other);
 }
 
 }  // namespace wgrun::check::abstract

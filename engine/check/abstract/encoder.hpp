@@ -9,9 +9,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
+#include "check/abstract/memory_state.hpp"
 #include "check/knowledge.hpp"
 
 namespace wgrun::check::abstract {
@@ -30,8 +32,11 @@ struct Encoded {
     std::vector<std::uint32_t>
         end;  ///< of each piece of knowledge: where in `order` those end that it includes
     int warps = 0;
+    std::vector<MemoryOfCta> memory;  ///< where accesses to it are followed
 
-    /// Whether all that is known here is known there, where the numbers are the same.
+    std::size_t size() const;
+    /// Whether all that is known here is known there, where the numbers are the same, and shared memory has
+    /// been accessed no less.
     bool knows_no_more_than(const Encoded& other) const;
 };
 
@@ -51,19 +56,28 @@ class Encoder {
     /// Of accesses to shared memory.
     void memory(const Clocks& of, int actors) {
         for (int warp = 0; warp < out_.warps; ++warp)
-            for (const int at : {2 * warp, 2 * warp + 1}) known(accesses_of(warp), of.of(at));
-        for (int actor = out_.warps; actor < actors; ++actor) known(actor, of.of(2 * out_.warps + actor));
+            for (const auto& [actor, at] :
+                 {std::pair(accesses_of(warp), 3 * warp), std::pair(fences_of(warp), 3 * warp + 1),
+                  std::pair(waits_of(warp), 3 * warp + 2)})
+                known(actor, of.of(at));
+        for (int actor = out_.warps; actor < actors; ++actor) known(actor, of.of(3 * out_.warps + actor));
     }
     /// Clocks that knowledge is compared with.
     void clocks(const Knowledge& of, int actors) {
         for (int actor = 0; actor < actors; ++actor) clock(actor, of.of(actor));
     }
     static constexpr int accesses_of(int warp) { return -2 - warp; }  ///< the actor that counts them
-    /// The actors that count the wgmma of a warpgroup, by its first warp, the copies from a warp, and those
-    /// by its threads.
+    /// The same, where up to which one the async proxy sees them is known.
+    static constexpr int fences_of(int warp) { return -2000000 - warp; }
+    static constexpr int waits_of(int warp) { return -3000000 - warp; }  ///< for wgmma
+    /// The actors that count the wgmma of a warp, or of a warpgroup by its first one, and the copies from a
+    /// warp.
     static constexpr int products_of(int warp) { return -1000 - 3 * warp; }
     static constexpr int stores_of(int warp) { return -1001 - 3 * warp; }
-    static constexpr int thread_copies_of(int warp) { return -1002 - 3 * warp; }
+    /// So many operations of that kind were issued, which count from the last one back.
+    void issued(int actor, std::uint32_t count) { issued_[actor] = count; }
+    std::uint32_t back(int actor, std::uint32_t number) const { return issued_.at(actor) - number; }
+    void memory(std::vector<MemoryOfCta> of_ctas) { out_.memory = std::move(of_ctas); }
     /// The actor that counts the steps of a warpgroup's warps that concern wgmma, by its first warp.
     static constexpr int steps_of(int warp) { return -1000000 - warp; }
 
@@ -71,6 +85,7 @@ class Encoder {
 
   private:
     Encoded out_;
+    std::map<int, std::uint32_t> issued_;  ///< by actor
 };
 
 }  // namespace wgrun::check::abstract

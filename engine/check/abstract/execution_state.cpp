@@ -40,6 +40,7 @@ void ExecutionState::release(Knowledge& place) {
     const std::uint32_t covered = this->covered();
     place.memory.learn(ordered_by(warp->number), covered);
     place.memory.learn(fenced_by(warp->number), std::min(covered, warp->published));
+    place.memory.learn(multiplied_by(warp->number), warp->multiplied);
     if (warp->some != 0 && (active & ~warp->some) == 0) place.memory.learn(warp->of_some);
     ++warp->accesses;
 }

@@ -48,19 +48,21 @@ struct Warp {
     /// In a proof, of accesses to shared memory: the clock that counts them, and up to which of its values
     /// all lanes know of each other's, and their proxies do.
     std::uint32_t accesses = 1, together = 0, published = 0;
-    isa::Mask touched = 0;  ///< the lanes that have accessed it since all lanes met
-    isa::Mask some = 0;     ///< lanes that know more than the others...
-    Clocks of_some;         ///< ...since they met: this
+    std::uint32_t multiplied = 0;  ///< its waits for wgmma, each of all lanes
+    isa::Mask touched = 0;         ///< the lanes that have accessed it since all lanes met
+    isa::Mask some = 0;            ///< lanes that know more than the others...
+    Clocks of_some;                ///< ...since they met: this
     Knowledge known;
     Knowledge fenced;  ///< at its last releasing fence
     Knowledge seen;    ///< what relaxed waits have found, for the next acquiring fence
 };
 
-/// In Knowledge::memory: the accesses of a warp that others come after, and that their proxies see; and the
-/// landed copies of an mbarrier, among so many warps.
-constexpr int ordered_by(int warp) { return 2 * warp; }
-constexpr int fenced_by(int warp) { return 2 * warp + 1; }
-constexpr int landed_at(int mbarrier, std::size_t warps) { return 2 * static_cast<int>(warps) + mbarrier; }
+/// In Knowledge::memory: the accesses of a warp that others come after, and that their proxies see; its waits
+/// for wgmma; and the landed copies of an mbarrier, among so many warps.
+constexpr int ordered_by(int warp) { return 3 * warp; }
+constexpr int fenced_by(int warp) { return 3 * warp + 1; }
+constexpr int multiplied_by(int warp) { return 3 * warp + 2; }
+constexpr int landed_at(int mbarrier, std::size_t warps) { return 3 * static_cast<int>(warps) + mbarrier; }
 
 /// Why something was not proved.
 struct Stop {

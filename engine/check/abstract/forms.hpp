@@ -77,8 +77,12 @@ class Forms {
     auto state() {
         values_of_roots_.clear();
         for (const Root& root : symbols_.roots) values_of_roots_.push_back(root.value);
-        return std::tie(slots_, growth_, values_of_roots_);
+        return std::tie(growth_, values_of_roots_);
     }
+    /// The registers that depend on something: by warp, their places in it.
+    using Dependent = std::vector<std::vector<std::pair<std::uint32_t, Slot>>>;
+    Dependent save() const;
+    void restore(const Dependent& saved);
 
     /// Takes every variable `from` for the variable `to`.
     void rename(int from, int to, std::int64_t times);

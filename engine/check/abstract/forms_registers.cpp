@@ -1,6 +1,8 @@
 // What the registers of an abstract execution's warps depend on, and what a step is executed by.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "check/abstract/forms.hpp"
 #include "isa/effects.hpp"
 #include "isa/registers.hpp"
@@ -11,6 +13,21 @@ Forms::Forms(ExecutionState& execution, Values& values, isa::Machine& machine, S
     : execution_(execution), values_(values), machine_(machine), symbols_(symbols) {
     slots_.assign(execution.warps.size(),
                   std::vector<Slot>(static_cast<std::size_t>(execution.skeleton.slot_count)));
+}
+
+Forms::Dependent Forms::save() const {
+    Dependent out(slots_.size());
+    for (std::size_t warp = 0; warp < slots_.size(); ++warp)
+        for (std::uint32_t index = 0; index < slots_[warp].size(); ++index)
+            if (const Slot& slot = slots_[warp][index]; slot != Slot()) out[warp].emplace_back(index, slot);
+    return out;
+}
+
+void Forms::restore(const Dependent& saved) {
+    for (std::size_t warp = 0; warp < slots_.size(); ++warp) {
+        std::ranges::fill(slots_[warp], Slot());
+        for (const auto& [index, slot] : saved[warp]) slots_[warp][index] = slot;
+    }
 }
 
 Forms::Wide Forms::get(Reg reg) const {

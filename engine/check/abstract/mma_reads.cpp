@@ -60,10 +60,12 @@ void MmaReads::compare_with_mates() {
     const std::span<const Warp> mates = execution_.mates(*execution_.warp);
     Issued& issued = issued_[static_cast<std::size_t>(mates.front().number)];
     const std::size_t at = own().groups.issued() - issued.first;
+    const std::pair its(execution_.op->step, own().groups.opened());
     if (at == issued.steps.size())
-        issued.steps.push_back(execution_.op->step);
-    else if (issued.steps[at] != execution_.op->step)
-        execution_.stop(execution_.op->where, "the warps of a warpgroup do not issue the same wgmma");
+        issued.steps.push_back(its);
+    else if (issued.steps[at] != its)
+        execution_.stop(execution_.op->where,
+                        "the warps of a warpgroup do not issue the same wgmma, or commit them otherwise");
     std::uint32_t least = UINT32_MAX;
     for (const Warp& mate : mates)
         least = std::min(least, issuers_[static_cast<std::size_t>(mate.number)].groups.issued());
@@ -85,7 +87,7 @@ void MmaReads::issue_mma(const isa::AsyncMma& mma) {
     own().groups.issue();
     compare_with_mates();
     if (execution_.shared != nullptr) {
-        const std::uint32_t product = own().groups.issued();
+        const std::uint32_t product = own().groups.opened();
         if (mma.a_descriptor != nullptr) execution_.shared->reads(*mma.a_descriptor, Matrix::a(mma), product);
         execution_.shared->reads(*mma.b_descriptor, Matrix::b(mma), product);
     }

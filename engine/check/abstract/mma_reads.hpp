@@ -65,7 +65,7 @@ class MmaReads final : private isa::Effects {
     /// The wgmma of a warpgroup that not all its warps have issued, from that number on.
     struct Issued {
         std::uint32_t first = 1;
-        std::vector<const Step*> steps{};
+        std::vector<std::pair<const Step*, std::uint32_t>> steps{};  ///< and where its group begins
     };
     Issuer& own() { return issuers_[static_cast<std::size_t>(execution_.warp->number)]; }
 

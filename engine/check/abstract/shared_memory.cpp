@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "isa/effects.hpp"
@@ -80,12 +81,12 @@ std::uint32_t SharedMemory::known(int index, isa::Mask lanes) const {
 
 bool SharedMemory::comes_after(const Access& before, isa::Mask lanes) const {
     if (!before.over) return false;
+    if (before.kind == Access::Kind::settled) return true;
     if (before.kind == Access::Kind::product) {
-        const int first = group_of(before);
         for (std::size_t i = 0; i < before.waited.size(); ++i) {
-            const int warp = first + static_cast<int>(i);
+            const int warp = before.group + static_cast<int>(i);
             if (before.waited[i] != 0 &&
-                (warp == execution_.warp->number || known(ordered_by(warp), lanes) >= before.waited[i]))
+                (warp == execution_.warp->number || known(multiplied_by(warp), lanes) >= before.waited[i]))
                 return true;
         }
         return false;
@@ -168,38 +169,82 @@ void SharedMemory::write(int cta, std::uint32_t lo, std::uint32_t hi, const Acce
     });
 }
 
-void SharedMemory::read(int cta, std::uint32_t lo, std::uint32_t hi, const Access& by) {
-    if (is_over()) return;
-    const bool async = by.kind != Access::Kind::generic;
-    visit(cta, lo, hi, [&](Bytes& bytes) {
-        if (bytes.written.kind == Access::Kind::none)
-            gap(Property::initialisation,
-                [&] { return fmt::format("nothing has written what is read of {}", place(lo)); });
-        else if (!comes_after(bytes.written, by.lanes))
-            for (const Property property : {Property::shared_races, Property::initialisation})
-                gap(property, [&] {
-                    return fmt::format("nothing orders this read of {} behind what wrote it", place(lo));
-                });
-        else if (async && !is_fenced(bytes.written, by.lanes))
-            gap(Property::proxies, [&] {
-                return fmt::format(
-                    "no fence.proxy.async comes between what wrote {} and the async proxy's read", place(lo));
-            });
-        const auto same = std::ranges::find_if(bytes.read, [&](const Access& other) {
-            return other.kind == by.kind && other.actor == by.actor &&
-                   (by.kind != Access::Kind::store || other.lanes == by.lanes);
-        });
-        if (same == bytes.read.end()) {
-            if (bytes.read.size() == most_readers) return lost("too many accesses to follow");
-            bytes.read.push_back(by);
-        } else {
-            // The later one is waited for last; of several lanes it counts for all.
-            const isa::Mask lanes = same->lanes | by.lanes;
-            if (same->kind != Access::Kind::generic && !same->over && by.over) return;
-            *same = by;
-            same->lanes = lanes;
+/// The same of several parts, in order, which are taken apart and put together at once.
+template <class Visit>
+void SharedMemory::visit_all(int rank, std::span<const Part> parts, Visit visit) {
+    Cta& cta = ctas_[static_cast<std::size_t>(rank)];
+    Cta out;
+    out.reserve(cta.size() + 2 * parts.size());
+    const auto add = [&](Bytes&& bytes) {
+        if (!out.empty() && out.back().hi == bytes.lo && out.back().written == bytes.written &&
+            out.back().read == bytes.read)
+            out.back().hi = bytes.hi;
+        else
+            out.push_back(std::move(bytes));
+    };
+    auto at = cta.begin();
+    for (const auto& [lo, hi] : parts) {
+        for (; at != cta.end() && at->hi <= lo; ++at) add(std::move(*at));
+        if (at != cta.end() && at->lo < lo) {
+            add({at->lo, lo, at->written, at->read});
+            at->lo = lo;
         }
+        for (std::uint32_t from = lo; from < hi;) {
+            const bool accessed = at != cta.end() && at->lo == from;
+            const std::uint32_t to = std::min(hi, accessed ? at->hi : at == cta.end() ? hi : at->lo);
+            Bytes bytes{from, to, {}, {}};
+            if (accessed && at->hi > hi) {
+                bytes.written = at->written;
+                bytes.read = at->read;
+                at->lo = hi;
+            } else if (accessed) {
+                bytes = std::move(*at++);
+            }
+            visit(bytes);
+            add(std::move(bytes));
+            from = to;
+        }
+    }
+    for (; at != cta.end(); ++at) add(std::move(*at));
+    cta = std::move(out);
+}
+
+void SharedMemory::read(int cta, std::uint32_t lo, std::uint32_t hi, const Access& by) {
+    if (!is_over()) visit(cta, lo, hi, [&](Bytes& bytes) { read(bytes, by); });
+}
+
+void SharedMemory::read(Bytes& bytes, const Access& by) {
+    const bool async = by.kind != Access::Kind::generic;
+    if (bytes.written.kind == Access::Kind::none)
+        gap(Property::initialisation,
+            [&] { return fmt::format("nothing has written what is read of {}", place(bytes.lo)); });
+    else if (!comes_after(bytes.written, by.lanes))
+        for (const Property property : {Property::shared_races, Property::initialisation})
+            gap(property, [&] {
+                return fmt::format("nothing orders this read of {} behind what wrote it", place(bytes.lo));
+            });
+    else if (async && !is_fenced(bytes.written, by.lanes))
+        gap(Property::proxies, [&] {
+            return fmt::format("no fence.proxy.async comes between what wrote {} and the async proxy's read",
+                               place(bytes.lo));
+        });
+    const bool product = by.kind == Access::Kind::product;
+    const auto same = std::ranges::find_if(bytes.read, [&](const Access& other) {
+        return other.kind == by.kind && (product ? other.group == by.group : other.actor == by.actor) &&
+               (by.kind != Access::Kind::store || other.lanes == by.lanes || other.lanes == 0);
     });
+    if (same == bytes.read.end()) {
+        if (bytes.read.size() == most_readers) return lost("too many accesses to follow");
+        bytes.read.push_back(by);
+        return;
+    }
+    // The later one is waited for last; of several lanes it counts for all, of a warpgroup for all warps.
+    if (same->kind != Access::Kind::generic && !same->over &&
+        (by.over || (product && same->clock > by.clock)))
+        return;
+    const isa::Mask lanes = same->lanes | by.lanes;
+    *same = by;
+    same->lanes = lanes;
 }
 
 bool SharedMemory::inside(std::uint64_t lo, std::int64_t bytes, std::int64_t align) {
@@ -268,8 +313,10 @@ void SharedMemory::access(const Step& step) {
                 return;
             const auto lo = static_cast<std::uint32_t>(place.address),
                        hi = lo + static_cast<std::uint32_t>(bytes);
-            Access by{Access::Kind::generic, true, execution_.warp->number, isa::Mask{1} << lane,
-                      execution_.warp->accesses};
+            Access by{.kind = Access::Kind::generic,
+                      .actor = execution_.warp->number,
+                      .lanes = isa::Mask{1} << lane,
+                      .clock = execution_.warp->accesses};
             if (told.copies) {
                 by.kind = Access::Kind::by_thread;
                 by.over = false;
@@ -318,20 +365,30 @@ void SharedMemory::end(isa::Mask lanes) {
 
 void SharedMemory::arrives(int cta, std::uint32_t lo, std::uint32_t hi, const Mbarrier& mbarrier, int lane) {
     if (!inside(lo, hi - lo, 4)) return;
-    const Access by{Access::Kind::copy, true, mbarrier.actor(), isa::Mask{1} << lane, mbarrier.next()};
-    write(cta, lo, hi, by);
+    write(cta, lo, hi,
+          {.kind = Access::Kind::copy,
+           .actor = mbarrier.actor(),
+           .lanes = isa::Mask{1} << lane,
+           .clock = mbarrier.next()});
 }
 
 void SharedMemory::leaves(std::uint32_t lo, std::uint32_t hi, int lane, std::uint32_t number) {
     if (!inside(lo, hi - lo, 16)) return;
     read(execution_.warp->cta, lo, hi,
-         {Access::Kind::store, false, execution_.warp->number, isa::Mask{1} << lane, number});
+         {.kind = Access::Kind::store,
+          .over = false,
+          .actor = execution_.warp->number,
+          .lanes = isa::Mask{1} << lane,
+          .clock = number});
 }
 
 void SharedMemory::sends(std::uint32_t lo, std::uint32_t hi, const Mbarrier& mbarrier, int lane) {
     if (!inside(lo, hi - lo, 16)) return;
     read(execution_.warp->cta, lo, hi,
-         {Access::Kind::copy, true, mbarrier.actor(), isa::Mask{1} << lane, mbarrier.next()});
+         {.kind = Access::Kind::copy,
+          .actor = mbarrier.actor(),
+          .lanes = isa::Mask{1} << lane,
+          .clock = mbarrier.next()});
 }
 
 /// Calls ends(access) for each of the kind that is of this number or of one before.
@@ -356,14 +413,15 @@ void SharedMemory::left(int lane, std::uint32_t number) {
 
 /// A wgmma is one operation of its warpgroup: the wait of one warp is for the parts of all.
 void SharedMemory::multiplied(std::uint32_t product) {
-    const Warp& warp = *execution_.warp;
+    Warp& warp = *execution_.warp;
     if ((warp.all & ~execution_.active) != 0) return;
+    ++warp.multiplied;
     const int first = execution_.mates(warp).front().number;
     finish(Access::Kind::product, product, [&](Access& access) {
         std::uint32_t& waited = access.waited[static_cast<std::size_t>(warp.number - first)];
-        if (group_of(access) != first || waited != 0) return;
+        if (access.group != first || waited != 0) return;
         access.over = true;
-        waited = warp.accesses;
+        waited = warp.multiplied;
     });
 }
 
@@ -400,58 +458,23 @@ void SharedMemory::reads(const Operand& operand, const machine::Matrix& matrix, 
             gaps_.assume(Property::descriptors, *granted);
         else if (misfit)
             gap(Property::descriptors, misfit->message.text);
-    const Access by{Access::Kind::product, false, execution_.warp->number, execution_.warp->all, product};
+    const Access by{.kind = Access::Kind::product,
+                    .over = false,
+                    .actor = execution_.warp->number,
+                    .group = execution_.mates(*execution_.warp).front().number,
+                    .lanes = execution_.warp->all,
+                    .clock = product};
     std::vector<std::uint32_t> units = all;
     std::ranges::sort(units);
+    std::vector<Part> parts;
     for (std::size_t i = 0; i < units.size();) {
         std::size_t next = i + 1;
         while (next < units.size() && units[next] <= units[next - 1] + 16) ++next;
         const std::uint32_t lo = units[i], hi = units[next - 1] + 16;
-        if (inside(lo, hi - lo, 16)) read(execution_.warp->cta, lo, hi, by);
+        if (inside(lo, hi - lo, 16)) parts.emplace_back(lo, hi);
         i = next;
     }
-}
-
-void SharedMemory::encode(Encoder& to) const {
-    for (std::size_t warp = 0; warp < copies_.size(); ++warp) {
-        const ThreadCopies& its = copies_[warp];
-        if (its.groups.issued() == 0) continue;
-        const int actor = Encoder::thread_copies_of(static_cast<int>(warp));
-        its.groups.encode(to);
-        to.clock(actor, its.groups.issued());
-        for (const std::uint32_t number : its.last) to.clock(actor, number);
-        for (const std::uint32_t number : its.waited) to.clock(actor, number);
-    }
-    if (is_over()) return;
-    const auto one = [&](const Access& access) {
-        to.number(static_cast<std::uint64_t>(access.kind) << 40 | std::uint64_t{access.over} << 33 |
-                  access.lanes);
-        to.number(static_cast<std::uint64_t>(access.actor));
-        if (access.kind == Access::Kind::none) return;
-        // Numbers of products and stores only compare with later ones: they are clocks, too.
-        if (access.kind == Access::Kind::product) {
-            const int first = group_of(access);
-            to.clock(Encoder::products_of(first), access.clock);
-            for (std::size_t i = 0; i < access.waited.size(); ++i)
-                to.clock(Encoder::accesses_of(first + static_cast<int>(i)), access.waited[i]);
-        } else if (access.kind == Access::Kind::by_thread) {
-            to.clock(Encoder::thread_copies_of(access.actor), access.clock);
-        } else if (!access.over) {
-            to.clock(Encoder::stores_of(access.actor), access.clock);
-        } else {
-            to.clock(access.kind == Access::Kind::copy ? access.actor : Encoder::accesses_of(access.actor),
-                     access.clock);
-        }
-    };
-    for (const Cta& cta : ctas_) {
-        to.number(cta.size());
-        for (const Bytes& bytes : cta) {
-            to.number(std::uint64_t{bytes.lo} << 32 | bytes.hi);
-            one(bytes.written);
-            to.number(bytes.read.size());
-            for (const Access& access : bytes.read) one(access);
-        }
-    }
+    if (!is_over()) visit_all(execution_.warp->cta, parts, [&](Bytes& bytes) { read(bytes, by); });
 }
 
 }  // namespace wgrun::check::abstract

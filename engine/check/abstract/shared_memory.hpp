@@ -8,10 +8,14 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "check/abstract/mbarriers.hpp"
+#include "check/abstract/memory_state.hpp"
 #include "check/abstract/values.hpp"
 #include "check/gaps.hpp"
 #include "isa/generic.hpp"
@@ -45,7 +49,7 @@ class SharedMemory {
     void left(int lane, std::uint32_t number);
     /// The same of a copy to another CTA, until that mbarrier has counted it.
     void sends(std::uint32_t lo, std::uint32_t hi, const Mbarrier& mbarrier, int lane);
-    /// The warp's wgmma of that number reads a matrix.
+    /// A wgmma of the warp, in the group that begins with that number, reads a matrix.
     void reads(const Operand& descriptor, const machine::Matrix& matrix, std::uint32_t product);
     void multiplied(std::uint32_t product);
     /// Nobody knows what the step accesses.
@@ -54,27 +58,13 @@ class SharedMemory {
     void assume(const std::string& what);
 
     auto state() { return std::tie(ctas_, copies_); }
-    void encode(Encoder& to) const;
+    /// What of it decides about what follows (settle.cpp).
+    void encode(Encoder& to);
 
   private:
-    struct Access {
-        /// by_thread: cp.async, until its thread has waited for it.
-        enum class Kind : std::uint8_t { none, generic, copy, product, store, by_thread };
-        Kind kind = Kind::none;
-        bool over = true;  ///< product and store: it has been waited for
-        int actor = 0;     ///< the warp; copy: the mbarrier
-        isa::Mask lanes = 0;
-        std::uint32_t clock = 0;  ///< product, and a store that is not over: its number
-        /// product: when each warp of the warpgroup has waited for it; 0: it has not.
-        std::array<std::uint32_t, isa::warps_of_group> waited{};
-        bool operator==(const Access&) const = default;
-    };
-    struct Bytes {
-        std::uint32_t lo, hi;
-        Access written;
-        std::vector<Access> read;
-    };
-    using Cta = std::vector<Bytes>;  ///< in the order of addresses
+    using Access = MemoryAccess;
+    using Bytes = MemoryBytes;
+    using Cta = MemoryOfCta;
     /// The cp.async of a warp: of each lane the last, and the last that it has waited for.
     struct ThreadCopies {
         machine::Groups<> groups{};
@@ -83,21 +73,22 @@ class SharedMemory {
 
     template <class Visit>
     void visit(int cta, std::uint32_t lo, std::uint32_t hi, Visit visit);
+    using Part = std::pair<std::uint32_t, std::uint32_t>;  ///< from, to
+    template <class Visit>
+    void visit_all(int cta, std::span<const Part> parts, Visit visit);
     static Cta::iterator split(Cta& cta, Cta::iterator part, std::uint32_t at);
     bool comes_after(const Access& before, isa::Mask lanes) const;
     bool is_fenced(const Access& before, isa::Mask lanes) const;
     std::uint32_t known(int index, isa::Mask lanes) const;
+    void settle();
     void write(int cta, std::uint32_t lo, std::uint32_t hi, const Access& by);
     void read(int cta, std::uint32_t lo, std::uint32_t hi, const Access& by);
+    void read(Bytes& bytes, const Access& by);
     void wait_copies(std::optional<int> pending);
     ThreadCopies& own_copies() { return copies_[static_cast<std::size_t>(execution_.warp->number)]; }
     bool inside(std::uint64_t lo, std::int64_t bytes, std::int64_t align);
     template <class Ends>
     void finish(Access::Kind kind, std::uint32_t number, Ends ends);
-    /// The number of an access's warpgroup, by its first warp.
-    int group_of(const Access& access) const {
-        return execution_.mates(execution_.warps[static_cast<std::size_t>(access.actor)]).front().number;
-    }
     void gap(Property property, std::string reason);
     /// Whether nothing is left that who accessed which byte could prove.
     bool is_over() const {

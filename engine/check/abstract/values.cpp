@@ -30,6 +30,26 @@ void Values::increase(int warp, std::size_t slot, isa::Mask lanes, std::int64_t 
     }
 }
 
+Values::Known Values::save() const {
+    Known out;
+    for (const Registers& warp : warps_) {
+        out.lanes.push_back(warp.known);
+        for (std::size_t slot = 0; slot < warp.known.size(); ++slot)
+            if (warp.known[slot] != 0) out.data.push_back(warp.data[slot]);
+    }
+    return out;
+}
+
+void Values::restore(const Known& saved) {
+    auto data = saved.data.begin();
+    for (std::size_t at = 0; at < warps_.size(); ++at) {
+        Registers& warp = warps_[at];
+        warp.known = saved.lanes[at];
+        for (std::size_t slot = 0; slot < warp.known.size(); ++slot)
+            if (warp.known[slot] != 0) warp.data[slot] = *data++;
+    }
+}
+
 const void* Values::read(Reg reg) const {
     isa::Mask known = 0;
     const void* data = read_some(reg, known);

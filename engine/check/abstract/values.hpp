@@ -44,10 +44,16 @@ class Values {
     /// Whether the register has more than 32 bits.
     bool is_wide(std::size_t slot) const { return wide_[slot]; }
 
-    auto state() { return std::tie(warps_); }
+    using Lanes = std::array<std::uint64_t, isa::lanes>;
+    /// What is known, which is a part of all registers.
+    struct Known {
+        std::vector<std::vector<isa::Mask>> lanes;  ///< by warp and slot
+        std::vector<Lanes> data;                    ///< of the slots with such lanes
+    };
+    Known save() const;
+    void restore(const Known& saved);
 
   private:
-    using Lanes = std::array<std::uint64_t, isa::lanes>;
     struct Registers {
         explicit Registers(std::size_t registers) : data(registers), known(registers) {}
         std::uint64_t* at(std::size_t slot) { return data[slot].data(); }
