@@ -6,6 +6,9 @@
 // missing. Every finding occurs in a real schedule of a launch with these sizes.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+
 #include "check/abstract/copies.hpp"
 #include "check/abstract/cut.hpp"
 #include "check/abstract/loops.hpp"
@@ -31,6 +34,10 @@ class AbstractExecution final : public isa::ThreadMachine {
 
     /// It may take no more than so many operations, of a budget that can be interrupted.
     void limit(std::int64_t operations, const Budget& of);
+    /// Takes operations of that for work beside the execution.
+    void spend(std::int64_t operations) {
+        budget_ = static_cast<int>(std::max<std::int64_t>(budget_ - operations, -1));
+    }
 
     /// Runs the kernel until every warp has ended or left, or none can continue.
     void run();

@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "isa/algebra.hpp"
 #include "isa/effects.hpp"
 #include "isa/known_bits.hpp"
+#include "isa/parameter_read.hpp"
 #include "isa/registers.hpp"
 
 namespace wgrun::check {
@@ -105,13 +109,62 @@ std::set<std::uint32_t> maybe_unassigned(const flow::Graph& graph) {
     return open;
 }
 
+/// Comparisons of 0 with registers that are at least 1, as a loop makes before its first turn; nothing else.
+class WithZero final : public isa::UnknownAlgebra {
+  public:
+    using Term = isa::Term;
+    static constexpr Term no{0}, yes{1}, zero{2}, positive{3};
+
+    /// Both say of a register of the step whether it is that; at_least_one as an unsigned number.
+    WithZero(std::function<bool(Reg)> is_zero, std::function<bool(Reg, isa::Type)> at_least_one)
+        : is_zero_(std::move(is_zero)), at_least_one_(std::move(at_least_one)) {}
+
+  private:
+    Term number(const Operand& operand, isa::Type type) override {
+        if (operand.kind == Operand::Kind::imm) return operand.imm == 0 ? zero : Term::unknown;
+        if (operand.kind != Operand::Kind::reg || isa::is_float(type)) return Term::unknown;
+        if (is_zero_(operand.reg)) return zero;
+        return !isa::is_signed(type) && at_least_one_(operand.reg, type) ? positive : Term::unknown;
+    }
+    Term compare(isa::Compared how, Term a, Term b) override {
+        using isa::Compared;
+        const bool less = a == zero && b == positive;
+        if (!less && !(a == positive && b == zero)) return Term::unknown;
+        const bool holds = how == Compared::ne || (less ? how == Compared::lt || how == Compared::le
+                                                        : how == Compared::gt || how == Compared::ge);
+        return holds ? yes : no;
+    }
+
+    std::function<bool(Reg)> is_zero_;
+    std::function<bool(Reg, isa::Type)> at_least_one_;
+};
+
+/// Returns the registers that have one of these parameters and never anything else.
+std::set<std::uint32_t> registers_of(const Program& program, const std::set<std::string>& params) {
+    std::map<std::uint32_t, int> writes;
+    std::set<std::uint32_t> out;
+    for_each_step(program, [&](const Step& step) {
+        const std::optional<isa::ParameterRead> read = isa::parameter_read(step);
+        isa::for_each_written(step, [&](Reg reg) {
+            ++writes[reg.id];
+            if (!read || step.guard || read->offset != 0) return;
+            const Param& param = program.params()[static_cast<std::size_t>(read->parameter)];
+            if (params.contains(param.name) && 8 * read->bytes == isa::bits(program.registers()[reg.id].type))
+                out.insert(reg.id);
+        });
+    });
+    std::erase_if(out, [&](std::uint32_t reg) { return writes[reg] != 1; });
+    return out;
+}
+
 /// Follows a few registers, and what is constant: paths that have written other ones of them are kept apart.
 class Apart {
   public:
-    Apart(const Outline& outline, std::set<std::uint32_t> open)
+    Apart(const Outline& outline, std::set<std::uint32_t> open, const std::set<std::string>& numbers)
         : program_(outline.program()),
           graph_(outline.graph()),
           open_(std::move(open)),
+          at_least_one_(registers_of(program_, numbers)),
           before_(graph_.blocks().size()) {}
 
     std::optional<Where> run() {
@@ -238,10 +291,29 @@ class Apart {
             ++written;
             width = isa::bits(program_.registers()[reg.id].type);
         });
-        if (written != 1 || step.op->known_bits == nullptr || width > 64 ||
+        if (written != 1) return {};
+        if (width == 1)
+            if (const std::optional<std::uint64_t> truth = compared(step, numbers)) return truth;
+        if (step.op->known_bits == nullptr || width > 64 ||
             (step.op->widens && width != isa::bits(step.op->operands[0].type(step.form))))
             return {};
         return isa::known_bits(step, [&](Reg reg) { return bits_of(reg, numbers); }).cut(width).value();
+    }
+
+    /// Of a comparison of 0 with a number that is at least 1.
+    std::optional<std::uint64_t> compared(const Step& step, const Numbers& numbers) const {
+        WithZero algebra(
+            [&](Reg reg) {
+                const auto known = numbers.find(reg.id);
+                return known != numbers.end() && known->second == 0;
+            },
+            [&](Reg reg, isa::Type type) {
+                return at_least_one_.contains(reg.id) &&
+                       isa::bits(type) == isa::bits(program_.registers()[reg.id].type);
+            });
+        const isa::Term truth = isa::meaning_of(step, algebra);
+        if (truth != WithZero::yes && truth != WithZero::no) return {};
+        return truth == WithZero::yes ? 1 : 0;
     }
 
     /// Whether scale-d, a predicate, is known to be false.
@@ -257,7 +329,7 @@ class Apart {
 
     const Program& program_;
     const flow::Graph& graph_;
-    const std::set<std::uint32_t> open_;
+    const std::set<std::uint32_t> open_, at_least_one_;
     std::vector<Before> before_;
     std::optional<Where> missing_;
     std::int64_t steps_left_ = 1 << 20;
@@ -265,9 +337,9 @@ class Apart {
 
 }  // namespace
 
-std::optional<Where> maybe_unassigned(const Outline& outline) {
+std::optional<Where> maybe_unassigned(const Outline& outline, const std::set<std::string>& numbers) {
     std::set<std::uint32_t> open = maybe_unassigned(outline.graph());
-    return open.empty() ? std::nullopt : Apart(outline, std::move(open)).run();
+    return open.empty() ? std::nullopt : Apart(outline, std::move(open), numbers).run();
 }
 
 }  // namespace wgrun::check

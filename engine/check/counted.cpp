@@ -12,7 +12,7 @@ namespace wgrun::check {
 namespace {
 
 /// Sums of a register, times a number, and a constant, or of two registers and a constant; nothing else.
-class OneRegister final : public isa::Algebra {
+class OneRegister final : public isa::UnknownAlgebra {
   public:
     struct Sum {
         Reg reg{};
@@ -46,17 +46,6 @@ class OneRegister final : public isa::Algebra {
         return keep({left.times != 0 ? left.reg : right.reg, left.times + times * right.times,
                      left.constant + times * right.constant});
     }
-    // What is less than that has no part in counting.
-    Term number(const Operand&, isa::Type) override { return Term::unknown; }
-    Term number(Term, isa::Type) override { return Term::unknown; }
-    Term product(Term, Term) override { return Term::unknown; }
-    Term quotient(Term, Term) override { return Term::unknown; }
-    Term power_of_2(Term) override { return Term::unknown; }
-    Term bitwise(unsigned, Term, Term, isa::Type) override { return Term::unknown; }
-    Term compare(isa::Compared, Term, Term) override { return Term::unknown; }
-    Term select(Term, Term, Term) override { return Term::unknown; }
-    Term in_lane(const Operand&, int) override { return Term::unknown; }
-    Term elected() override { return Term::unknown; }
 
     std::vector<Sum> sums_;
 };

@@ -230,7 +230,7 @@ Evidence evidence_of(const Program& program, std::span<const Diagnostic> finding
         gaps.assume(Property::descriptors, legal);
     if (metadata.gap)
         gaps.add(Property::descriptors, metadata.gap->where, metadata.gap->reason, metadata.gap->assumption);
-    if (const std::optional<Where> where = maybe_unassigned(outline)) {
+    if (const std::optional<Where> where = maybe_unassigned(outline, out.numbers)) {
         constexpr std::string_view reason = "a path to here may not have written a register that is read";
         gaps.add(Property::initialisation, *where, std::string(reason));
         // It may be one that holds metadata.

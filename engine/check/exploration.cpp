@@ -217,6 +217,9 @@ class Explorer {
         forget(now);
         now.registers = run_->registers();
         auto& alike = seen_[now.hash];
+        constexpr std::size_t at_once = 256;  // numbers that are compared in the time of an operation
+        const std::size_t numbers = now.registers.size() + now.code.known.size() + now.code.numbers.size();
+        run_->spend(static_cast<std::int64_t>(alike.size() * numbers / at_once));
         for (const auto& before : alike)
             if (covers(before->cut, now, symbols_)) return;
         auto saved = run_->save();

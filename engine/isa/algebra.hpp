@@ -42,6 +42,24 @@ class Algebra {
     virtual Term elected() = 0;
 };
 
+/// An algebra in which nothing is known. Others start from it.
+class UnknownAlgebra : public Algebra {
+  public:
+    Term of(const Operand& /*operand*/) override { return Term::unknown; }
+    Term number(const Operand& /*operand*/, Type /*type*/) override { return Term::unknown; }
+    Term number(Term /*a*/, Type /*type*/) override { return Term::unknown; }
+    Term constant(std::int64_t /*value*/) override { return Term::unknown; }
+    Term sum(Term /*a*/, Term /*b*/, std::int64_t /*times*/) override { return Term::unknown; }
+    Term product(Term /*a*/, Term /*b*/) override { return Term::unknown; }
+    Term quotient(Term /*a*/, Term /*b*/) override { return Term::unknown; }
+    Term power_of_2(Term /*exponent*/) override { return Term::unknown; }
+    Term bitwise(unsigned /*table*/, Term /*a*/, Term /*b*/, Type /*type*/) override { return Term::unknown; }
+    Term compare(Compared /*how*/, Term /*a*/, Term /*b*/) override { return Term::unknown; }
+    Term select(Term /*condition*/, Term /*a*/, Term /*b*/) override { return Term::unknown; }
+    Term in_lane(const Operand& /*operand*/, int /*lane*/) override { return Term::unknown; }
+    Term elected() override { return Term::unknown; }
+};
+
 inline constexpr unsigned table_and = 0b1000, table_or = 0b1110, table_xor = 0b0110;
 
 /// What the step gives to the first register that it writes, modulo the register's width.

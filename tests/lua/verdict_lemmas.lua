@@ -301,3 +301,27 @@ unproved("a copy in no group", copied(1, { uncommitted = true }), "shared-races"
 unproved("those of other threads", copied(1, { alone = true }), "shared-races")
 unproved("overwritten while others read", copied(1, { early = true }), "shared-races")
 unproved("a copy that nobody waits for", copied(1, { unfinished = true }), "groups")
+
+--- The first turn of a loop, or a later one, writes what is read behind it; all threads meet in each turn.
+local function written_in_loop(bounds)
+  return wg.kernel("written_in_loop", { threads = 64 }, function(k)
+    local n, out = k:param("n", "u32"), k:param("out", "f32*")
+    local x, from, to = k:reg "f32", bounds(k, n)
+    k:loop({ from = from, to = to, step = 1 }, function()
+      k:mov(x, 1.0)
+      k:bar_sync(0)
+    end)
+    k:st_global_f32(k:element(out, k:special "tid.x"), x)
+  end)
+end
+proved("a loop up to a number has a turn", written_in_loop(function(_, n) return 0, n end), "initialisation")
+unproved("from 1 on it may have none", written_in_loop(function(_, n) return 1, n end), "initialisation")
+unproved("up to a number less 1", written_in_loop(function(_, n) return 0, n - 1 end), "initialisation")
+unproved("between two numbers", written_in_loop(function(k, n) return k:param("m", "u32"), n end), "initialisation")
+unproved("a number that is written anew", written_in_loop(function(k, n)
+  k:if_(k:special("tid.x"):eq(3), function() k:mov(n, 0) end)
+  return 0, n
+end), "initialisation")
+unproved("a large number, as a signed one", written_in_loop(function(k, n)
+  return k:mov(0, { type = "s32" }), k:mov(n, { type = "s32" })
+end), "initialisation")
