@@ -1,6 +1,6 @@
 -- A product of two devices (docs/devices.md): each has half of the rows of A and half of the columns of D, which need
--- all of A. A warp of each CTA fetches the other device's rows, piece by piece, and counts them; the others multiply the
--- device's own rows meanwhile, and then the fetched ones. Rows that are fetched slow the product less than rows that are sent.
+-- all of A. A warp of each CTA fetches the other device's rows, piece by piece, and counts them. The others multiply
+-- the device's own rows meanwhile, and then the fetched ones. Fetched rows slow the product less than sent ones do.
 --   wgrun scripts/all_gather.lua
 local wg = require "wgrun"
 

@@ -22,7 +22,7 @@ struct MemoryAccess {
     bool over = true;     ///< product and store: it has been waited for
     int actor = 0;        ///< the warp; copy: the mbarrier
     int group = 0;        ///< product: the first warp of its warpgroup
-    isa::Mask lanes = 0;  ///< 0: all lanes of the warp have met since
+    isa::Mask lanes = 0;  ///< 0: all lanes of the warp have met after it
     /// Of a store that is not over its number, of a product that of the first one of its group.
     std::uint32_t clock = 0;
     /// product: by which of its waits each warp of the warpgroup has waited for it; 0: it has not.
@@ -30,7 +30,7 @@ struct MemoryAccess {
     bool operator==(const MemoryAccess&) const = default;
 };
 
-/// Bytes [lo, hi) that were accessed alike: who wrote them, and who has read them since.
+/// Bytes [lo, hi) that were accessed alike: who wrote them, and who has read them after that.
 struct MemoryBytes {
     std::uint32_t lo, hi;
     MemoryAccess written;

@@ -52,8 +52,8 @@ class KnownToAll {
 
 }  // namespace
 
-/// What all warps come after is forgotten, but that the bytes are written. Where all lanes of the warp have
-/// met since, it matters no longer which of them it was. Both stay so.
+/// Forgets accesses that all warps come after; that the bytes are written stays. Once all lanes of the warp
+/// have met, it does not matter which of them it was. Neither changes again.
 void SharedMemory::settle() {
     if (is_over()) return;
     const KnownToAll all(execution_);
