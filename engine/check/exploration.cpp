@@ -21,8 +21,8 @@ using abstract::Widenings;
 using abstract::Window;
 
 constexpr std::size_t most_cuts = 4000;
-constexpr std::size_t most_growth = 100;       ///< cuts that need more numbers than all before
-constexpr std::size_t most_numbers = 8 << 20;  ///< of all cuts: some 32 bytes each
+constexpr std::size_t most_growth = 100;        ///< cuts that need more numbers than all before
+constexpr std::size_t most_numbers = 24 << 20;  ///< of all cuts: some 32 bytes each
 constexpr int most_restarts = 24;
 constexpr int most_values = 600;  ///< of a root, from one cut
 
@@ -217,6 +217,9 @@ class Explorer {
     void arrive(const Widenings& widenings) {
         Cut now = cut(widenings);
         forget(now);
+        now.registers = run_->registers();
+        for (const Widening& by : lowerings(now, symbols_))
+            if (!too_wide_.contains(by.key)) widen(now, by);
         now.registers = run_->registers();
         auto& alike = seen_[now.hash];
         // Numbers that are compared, and those that are encoded and kept, in the time of an operation.
