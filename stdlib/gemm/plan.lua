@@ -67,7 +67,7 @@ local function choose(p, M, N, K, bytes, schedule, kind, groups, opts)
   local may_cluster = opts.problem and e.plain
     and not (groups or opts.tile or opts.stages or opts.cluster or opts.splits or opts.last_splits)
   problem.group_bytes = groups and bytes * K * (M + groups * N * p.products) + d_bytes * M * N
-  for _, c in ipairs(cost.candidates(kind, p.products)) do
+  for _, c in ipairs(cost.candidates(kind, p.products, nil, opts.heat)) do
     local m, n = c.tile[1], c.tile[2]
     local total = cost.candidate_cycles(c, problem, e)
     local fits = (may_cluster or not c.cluster)
@@ -251,8 +251,8 @@ function module.make(given)
   swap_operands(p, opts, small_m, swappable, M)
 
   local schedule = opts.schedule
-    or ((small_m or opts.tile or p.swapped or opts.splits or kind == "sparse" or kind == "block_scaled"
-      or kind == "emulated") and "cooperative")
+    or ((small_m or opts.tile or p.swapped or opts.splits or opts.stream_k or opts.halves or kind == "sparse"
+      or kind == "block_scaled" or kind == "emulated") and "cooperative")
   p.pingpong = schedule == "pingpong"
   if kind == "block_scaled" then exclusions.refuse_conflicts(p, "block_scales") end
   if kind == "emulated" then exclusions.refuse_conflicts(p, "emulated", given) end
