@@ -253,7 +253,11 @@ std::tuple<Parts...> copied(const std::tuple<Parts&...>& parts) {
 class AbstractExecution::Saved {
   public:
     explicit Saved(AbstractExecution& of)
-        : parts(copied(of.parts())), values(of.values_.save()), forms(of.proof_->forms.save()) {
+        : parts(copied(of.parts())),
+          values(of.values_.save([&of](std::size_t warp, std::size_t slot) {
+              return abstract::readers(of.proof_->live, of.execution_.warps[warp], slot);
+          })),
+          forms(of.proof_->forms.save()) {
         if (of.proof_->shared) shared.emplace(copied(of.proof_->shared->state()));
     }
     decltype(copied(std::declval<AbstractExecution&>().parts())) parts;

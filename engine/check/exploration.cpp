@@ -21,6 +21,8 @@ using abstract::Widenings;
 using abstract::Window;
 
 constexpr std::size_t most_cuts = 4000;
+constexpr std::size_t most_growth = 100;        ///< cuts that need more numbers than all before
+constexpr std::size_t most_numbers = 16 << 20;  ///< of all cuts: some 32 bytes each
 constexpr int most_restarts = 24;
 constexpr int most_values = 600;  ///< of a root, from one cut
 
@@ -100,7 +102,7 @@ class Explorer {
         out_ = {};
         seen_.clear();
         open_.clear();
-        cuts_ = 0;
+        cuts_ = numbers_ = greatest_ = growth_ = 0;
         if (gaps_ != nullptr) *gaps_ = before_;
         run_.emplace(program_, skeleton_, live_, symbols_, gaps_);
         run_->park(loops_);
@@ -216,10 +218,14 @@ class Explorer {
         Cut now = cut(widenings);
         forget(now);
         now.registers = run_->registers();
+        for (const Widening& by : lowerings(now, symbols_))
+            if (!too_wide_.contains(by.key)) widen(now, by);
+        now.registers = run_->registers();
         auto& alike = seen_[now.hash];
-        constexpr std::size_t at_once = 256;  // numbers that are compared in the time of an operation
+        // Numbers that are compared, and those that are encoded and kept, in the time of an operation.
+        constexpr std::size_t compared = 256, kept = 64;
         const std::size_t numbers = now.registers.size() + now.code.known.size() + now.code.numbers.size();
-        run_->spend(static_cast<std::int64_t>(alike.size() * numbers / at_once));
+        run_->spend(static_cast<std::int64_t>(numbers / kept + alike.size() * numbers / compared));
         for (const auto& before : alike)
             if (covers(before->cut, now, symbols_)) return;
         auto saved = run_->save();
@@ -244,7 +250,10 @@ class Explorer {
                 now = arrived;
             }
         }
-        if (++cuts_ > most_cuts) fail(program_.where(), "the loops have no common period");
+        numbers_ += numbers;
+        if (numbers > greatest_) greatest_ = numbers, ++growth_;
+        if (++cuts_ > most_cuts || numbers_ > most_numbers || growth_ > most_growth)
+            fail(program_.where(), "the loops have no common period");
         std::vector<Window> windows = now.windows;
         alike.push_back(std::make_shared<Seen>(Seen{std::move(now), std::move(saved)}));
         open_.push_back({alike.back(), std::move(windows)});
@@ -300,7 +309,8 @@ class Explorer {
     std::vector<Open> open_;
     std::unordered_map<std::uint64_t, std::vector<std::shared_ptr<Seen>>> seen_;  ///< by hash
     std::set<std::uint64_t> too_wide_;                                            ///< keys of widenings
-    std::size_t cuts_ = 0;
+    std::size_t cuts_ = 0, numbers_ = 0;     ///< of seen_, and what they hold
+    std::size_t greatest_ = 0, growth_ = 0;  ///< numbers of a cut, and how often a later one had more
     std::int64_t operations_ = 0;
     Proof out_;
 };

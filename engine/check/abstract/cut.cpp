@@ -259,9 +259,6 @@ std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& sym
         while (used.contains(variable(symbols.turn(next), Variable::repeated))) ++next;
         group.variable = variable(symbols.turn(next++), Variable::repeated);
     }
-    const auto mix = [&](std::uint64_t number) {
-        out.key = (out.key ^ number) * 0x9E3779B97F4A7C15U + (out.key >> 29);
-    };
     const auto change = [&](std::size_t index, const Growing& its) {
         const Group& group = groups.at(its.kind());
         const bool falls = its.has_turns() ? its.direction() < 0 : (its.more() < 0) != group.backwards;
@@ -270,15 +267,54 @@ std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& sym
         const bool from_before = falls ? its.more() < 0 : its.more() > 0;
         Form turns{{group.variable, step}};
         add(turns, its.now.turns, -1);
-        mix(index);
-        mix(static_cast<std::uint64_t>(step));
+        out.mix(index);
+        out.mix(static_cast<std::uint64_t>(step));
         return Widening::Change{index, from_before ? its.more() : 0, std::move(turns), group.variable};
     };
     for (std::size_t i = 0; i < registers.size(); ++i)
         if (registers[i].before != registers[i].now) out.registers.push_back(change(i, registers[i]));
     for (Widening::Change& root : out.roots) root = change(root.index, roots[root.index]);
-    for (const int root : out.freed) mix(static_cast<std::uint64_t>(root));
+    for (const int root : out.freed) out.mix(static_cast<std::uint64_t>(root));
     return out;
+}
+
+std::vector<Widening> lowerings(const Cut& cut, const Symbols& symbols) {
+    std::vector<Affine> registers, roots;
+    for (const Register& one : cut.registers) registers.push_back(number(one, cut, symbols));
+    for (std::size_t root = 0; root < symbols.roots.size(); ++root) {
+        const Window its = window(cut, root, symbols);
+        roots.push_back({its.value, its.growth});
+    }
+    std::map<int, Widening> out;
+    std::map<int, std::int64_t> fewer;  // turns, by variable
+    const auto look = [&](const Affine& its, std::int64_t least) {
+        for (const auto& [variable, slope] : its.turns) {
+            const std::int64_t turns = slope < 0 ? unlimited : (its.constant - least) / slope - 1;
+            const auto at = fewer.try_emplace(variable, unlimited).first;
+            at->second = std::max<std::int64_t>(0, std::min(at->second, turns));
+        }
+    };
+    for (const Affine& its : registers) look(its, 0);
+    for (std::size_t root = 0; root < roots.size(); ++root)
+        if (!is_turns(symbols, root)) look(roots[root], symbols.roots[root].least);
+    const auto change = [&](std::vector<Widening::Change> Widening::*list, std::size_t index,
+                            const Affine& its) {
+        for (const auto& [variable, slope] : its.turns) {
+            const std::int64_t turns = fewer[variable];
+            if (turns == 0 || turns == unlimited) continue;
+            Widening& by = out[variable];
+            (by.*list).push_back({index, turns * slope, {}, variable});
+            by.mix(index);
+            by.mix(static_cast<std::uint64_t>(slope));
+        }
+    };
+    for (std::size_t i = 0; i < registers.size(); ++i) change(&Widening::registers, i, registers[i]);
+    for (std::size_t root = 0; root < roots.size(); ++root)
+        if (!is_turns(symbols, root)) change(&Widening::roots, root, roots[root]);
+    std::vector<Widening> list;
+    for (auto& [variable, by] : out)
+        if (!by.registers.empty()) list.push_back(std::move(by));
+    return list;
 }
 
 std::set<int> turns_in_registers(const Cut& cut, const Symbols& symbols) {

@@ -39,6 +39,8 @@ struct Widening {
     std::vector<Change> registers, roots;
     std::vector<int> freed;  ///< roots that may be anything
     std::uint64_t key = 0;   ///< the same for the same registers and changes
+
+    void mix(std::uint64_t number) { key = (key ^ number) * 0x9E3779B97F4A7C15U + (key >> 29); }
 };
 
 /// What a widening relates. Nothing that is proved rests on it.
@@ -51,6 +53,10 @@ struct Relations {
 /// counters.
 std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& symbols,
                                  const Relations& relations);
+
+/// Returns for each variable for turns how the cut stands for fewer turns, too: a loop that has turned some times
+/// may have turned once. So cuts that were come to after other numbers of turns are one.
+std::vector<Widening> lowerings(const Cut& cut, const Symbols& symbols);
 
 /// The variables for turns that its registers depend on.
 std::set<int> turns_in_registers(const Cut& cut, const Symbols& symbols);

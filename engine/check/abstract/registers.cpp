@@ -3,24 +3,20 @@
 #include <bit>
 
 namespace wgrun::check::abstract {
-namespace {
 
-/// Returns the lanes of the warp that may yet read the register.
 isa::Mask readers(const Live& live, const Warp& warp, std::size_t slot) {
+    if (warp.state == Warp::State::ended) return 0;
     isa::Mask out = live(warp.pc, slot) ? warp.running : 0;
     for (const flow::Divergence::Group& group : warp.parted.groups())
         if (live(group.next, slot)) out |= group.lanes;
     return out & warp.all;
 }
 
-}  // namespace
-
 std::vector<Register> live_registers(const ExecutionState& execution, const Values& values, const Live& live,
                                      const Mbarriers& mbarriers, Forms& forms) {
     std::vector<Register> out;
     const std::vector<int>& slots = execution.skeleton.slots;
     for (std::uint32_t warp = 0; warp < execution.warps.size(); ++warp) {
-        if (execution.warps[warp].state == Warp::State::ended) continue;
         const std::vector<isa::Mask>& known = values.known(static_cast<int>(warp));
         for (std::size_t id = 0; id < slots.size(); ++id) {
             if (slots[id] < 0) continue;

@@ -19,6 +19,9 @@ struct Register {
     Forms::Slot form;  ///< of known lanes
 };
 
+/// Returns the lanes of the warp that may yet read the register.
+isa::Mask readers(const Live& live, const Warp& warp, std::size_t slot);
+
 /// Returns them all, warp by warp.
 std::vector<Register> live_registers(const ExecutionState& execution, const Values& values, const Live& live,
                                      const Mbarriers& mbarriers, Forms& forms);

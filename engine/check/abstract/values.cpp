@@ -30,12 +30,14 @@ void Values::increase(int warp, std::size_t slot, isa::Mask lanes, std::int64_t 
     }
 }
 
-Values::Known Values::save() const {
+Values::Known Values::save(const std::function<isa::Mask(std::size_t, std::size_t)>& readers) const {
     Known out;
-    for (const Registers& warp : warps_) {
-        out.lanes.push_back(warp.known);
-        for (std::size_t slot = 0; slot < warp.known.size(); ++slot)
-            if (warp.known[slot] != 0) out.data.push_back(warp.data[slot]);
+    for (std::size_t at = 0; at < warps_.size(); ++at) {
+        const Registers& warp = warps_[at];
+        std::vector<isa::Mask>& known = out.lanes.emplace_back(warp.known);
+        for (std::size_t slot = 0; slot < known.size(); ++slot)
+            if (known[slot] != 0 && (known[slot] &= readers(at, slot)) != 0)
+                out.data.push_back(warp.data[slot]);
     }
     return out;
 }

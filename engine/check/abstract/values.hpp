@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -50,7 +51,8 @@ class Values {
         std::vector<std::vector<isa::Mask>> lanes;  ///< by warp and slot
         std::vector<Lanes> data;                    ///< of the slots with such lanes
     };
-    Known save() const;
+    /// Of those lanes of a slot, by warp, for which there is a reader.
+    Known save(const std::function<isa::Mask(std::size_t warp, std::size_t slot)>& readers) const;
     void restore(const Known& saved);
 
   private:
