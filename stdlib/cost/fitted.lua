@@ -3,7 +3,8 @@
 -- without a unit is a factor. What differs on other chips is in wg.chips (roofline.lua).
 
 -- Tiles of D with a share of the tensor cores' speed: { rows, columns, share }, so that the plan ranks the tiles as the
--- chip did (docs/experiments/gemm.md).
+-- chip did (docs/experiments/gemm.md). `hot`: the share on a chip that has lowered its clock to stay within its
+-- power, where another order was measured: the pauses of an epilogue, which ping-pong hides, gain no clock there.
 local tiles = {
   dense = {
     cooperative = {
@@ -14,7 +15,8 @@ local tiles = {
       { 128, 144, 0.9 }, { 192, 96, 0.89 }, { 64, 128, 0.76 },
     },
     pingpong = {
-      { 128, 192, 0.94 }, { 128, 176, 0.935 }, { 128, 160, 0.91 }, { 192, 128, 0.92 }, { 128, 128, 0.92 },
+      { 128, 192, 0.94, hot = 0.975 }, { 128, 176, 0.935, hot = 0.968 }, { 128, 160, 0.91, hot = 0.985 },
+      { 192, 128, 0.92 }, { 128, 128, 0.92 },
       { 64, 256, 0.90 }, { 64, 224, 0.89 }, { 192, 96, 0.86 }, { 128, 96, 0.80 }, { 64, 192, 0.79 },
     },
   },
@@ -31,8 +33,9 @@ local tiles = {
   -- scales, and in a `cluster` along N they share A.
   block_scaled = {
     cooperative = {
-      { 192, 128, 0.955 }, { 256, 128, 0.915, of = "many", cluster = { 1, 2 } }, { 128, 256, 0.91 },
-      { 128, 192, 0.87 }, { 128, 160, 0.8, of = "many" }, { 128, 128, 0.75 },
+      { 192, 128, 0.955 }, { 256, 128, 0.915, hot = 0.865, of = "many", cluster = { 1, 2 } },
+      { 128, 256, 0.91, hot = 0.78 }, { 128, 192, 0.87, hot = 0.75 }, { 128, 160, 0.8, hot = 0.7, of = "many" },
+      { 128, 128, 0.75, hot = 0.8 },
       { 64, 128, 0.5 }, { 64, 64, 0.35, of = "small_m" }, { 128, 64, 0.5, of = "small_m" },
     },
   },
@@ -51,7 +54,17 @@ local tiles = {
       { 192, 128, 0.95 },
       { 64, 256, 0.93 }, { 128, 160, 0.94 }, { 128, 128, 0.92 }, { 64, 128, 0.8, line = 256 },
     },
-    pingpong = { { 128, 192, 0.93 }, { 128, 128, 0.86 } },
+    pingpong = {
+      { 128, 192, 0.93, hot = 0.975 }, { 128, 176, 0.92, hot = 0.975 }, { 128, 160, 0.91, hot = 0.988 },
+      { 128, 128, 0.86 },
+    },
+  },
+  -- Groups with block scales, hot and cool.
+  grouped_block_scaled = {
+    cooperative = {
+      { 192, 128, 0.955 }, { 128, 256, 0.91 }, { 128, 192, 0.87 }, { 128, 160, 0.8 }, { 128, 128, 0.75 },
+      { 64, 128, 0.5 },
+    },
   },
 }
 

@@ -18,16 +18,16 @@ function module.consumers(m) return m == 192 and 3 or math.min(m // 64, 2) end
 local consumers_of = module.consumers
 
 --- The tiles of D and schedules that are worth a try for a plan of that kind with so many products, of "small_m" tiles
---- or by default "many", and the share of the tensor cores' `speed` that their main loops reach; `width` are the
---- columns of the accumulators.
-function module.candidates(kind, products, of)
+--- or by default "many", and the share of the tensor cores' `speed` that their main loops reach, on a `hot` chip or
+--- another; `width` are the columns of the accumulators.
+function module.candidates(kind, products, of, hot)
   local list = {}
   for _, schedule in ipairs { "cooperative", "pingpong" } do
     for _, c in ipairs(gemm.tiles[kind][schedule] or {}) do
       if not c.of or c.of == (of or "many") then
         list[#list + 1] = {
-          tile = { c[1], c[2] // products }, width = c[2], schedule = schedule, speed = c[3], line = c.line or 128,
-          cluster = c.cluster,
+          tile = { c[1], c[2] // products }, width = c[2], schedule = schedule,
+          speed = hot and c.hot or c[3], line = c.line or 128, cluster = c.cluster,
         }
       end
     end

@@ -36,6 +36,9 @@ local gemm = classes.new "gemm"
 --- @option b_major "K"|"MN" = "K"  whether B has rows of K elements in memory, or of N
 --- @option problem table?  { M, N, K }: the problem for which options that are left out are chosen; with `groups`, M is
 ---   the rows of all of them, and a fourth number is the number of groups
+--- @option heat "hot"|"cool" = "hot"  the chip for which the `problem`'s tile is chosen: "hot", as in training and
+---   serving, where launches follow each other and the chip lowers its clock to stay within its power; or "cool",
+---   where launches come after pauses
 --- @option name string = "gemm"  the name of the kernel
 --- @option groups "contiguous"|"masked"|"batched"?  groups of A's rows, each with its own B: "contiguous": they follow
 ---   each other, and `offsets` has where each ends; "masked": all have room for as many rows, and `sizes` has how

@@ -65,9 +65,10 @@ local function choose(p, M, N, K, bytes, schedule, kind, groups, opts)
     kind = kind, M = M, N = N, row_bytes = row_bytes_of(p, K, bytes), groups = groups, tails = opts.halves,
   }
   local may_cluster = opts.problem and e.plain
-    and not (groups or opts.tile or opts.stages or opts.cluster or opts.splits or opts.last_splits)
+    and not (opts.tile or opts.stages or opts.cluster or opts.splits or opts.last_splits)
   problem.group_bytes = groups and bytes * K * (M + groups * N * p.products) + d_bytes * M * N
-  for _, c in ipairs(cost.candidates(kind, p.products)) do
+  local of = groups and kind == "block_scaled" and "grouped_block_scaled" or kind
+  for _, c in ipairs(cost.candidates(of, p.products, nil, opts.heat ~= "cool")) do
     local m, n = c.tile[1], c.tile[2]
     local total = cost.candidate_cycles(c, problem, e)
     local fits = (may_cluster or not c.cluster)
@@ -251,8 +252,8 @@ function module.make(given)
   swap_operands(p, opts, small_m, swappable, M)
 
   local schedule = opts.schedule
-    or ((small_m or opts.tile or p.swapped or opts.splits or kind == "sparse" or kind == "block_scaled"
-      or kind == "emulated") and "cooperative")
+    or ((small_m or opts.tile or p.swapped or opts.splits or opts.stream_k or opts.halves or kind == "sparse"
+      or kind == "block_scaled" or kind == "emulated") and "cooperative")
   p.pingpong = schedule == "pingpong"
   if kind == "block_scaled" then exclusions.refuse_conflicts(p, "block_scales") end
   if kind == "emulated" then exclusions.refuse_conflicts(p, "emulated", given) end

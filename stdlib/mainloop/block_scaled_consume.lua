@@ -6,9 +6,14 @@
 --                         `parts` of its columns, with a wait for each.
 --   two sets              The next block is multiplied while the products of the one before are added. Narrow tiles
 --                         have the registers for this, and few products that others could hide.
+--
+-- One or two consumers must add a block's products in less time than all of them multiply for, or the tensor cores
+-- wait. So little stands between their additions and the next products (`early`): whether the next block has arrived is
+-- asked before the additions, and its place is computed before that, while the tensor cores multiply.
 
 local b_scales = require "wgrun.mainloop.b_scales"
 local tail = require "wgrun.mainloop.tail"
+local descriptors = require "wgrun.tile.descriptors"
 
 local module = {}
 
@@ -22,6 +27,11 @@ local function consumer_of(g, consumer, sums)
     multicast_producer = consumer.multicast_producer, sets = {},
     operands = function(stage) return operands.of_stage(stage, operands.whole) end,
   }
+  if p.consumers < 3 or s.sets > 1 then
+    local a, b = k:reg "u64", k:reg "u64"
+    me.early = { arrived = k:reg "pred", a = a, b = b }
+    me.at = { a = descriptors.of(k, p.a, a), b = descriptors.of(k, p.b, b), scales = k:reg "u32" }
+  end
   me.form = { n = s.columns, k = p.k_step, d = "f32", a = p.dtype, b = p.dtype }
   local first_row = consumer.number * (64 * p.blocks) + ((k:special "tid.x" >> 5 & 3) << 4) + (me.lane >> 2)
   me.a_scales_at = k:address(g.buffers.scales, first_row << 2)
@@ -31,7 +41,7 @@ local function consumer_of(g, consumer, sums)
       products = k:regs("f32", s.columns // 2),
       a_scales = k:regs("f32", 2 * p.blocks), -- of the thread's two rows of each block of 64
       b_scales = k:regs("f32", s.rows),
-      stage = s.sets > 1 and k:reg "u32" or nil, -- while the cursor is at the next one
+      stage = me.early and k:reg "u32" or nil, -- while the cursor is at the next one
     }
   end
   return me
@@ -43,16 +53,37 @@ local function multiply(me, set, number, part)
   k:wgmma_fence()
   for step = 0, scale_block // form.k - 1 do
     form.scale_d = step == 0 and 0 or 1
-    k:wgmma_mma_async(set.products, set.a(step, 64 * (number - 1)), set.b(step, form.n * part), form)
+    k:wgmma_mma_async(set.products, me.at.a(step, 64 * (number - 1)), me.at.b(step, form.n * part), form)
   end
   k:wgmma_commit_group()
 end
 
--- Begins to load A's scales of the cursor's stage.
-local function load_a_scales(me, set, from)
-  local of_stage = from + me.cursor.stage * me.s.stride
+-- Finds the place of the cursor's stage: descriptors of A and B, and where A's scales are.
+local function find_stage(me, tile)
+  local k, early = me.k, me.early
+  local a, b = me.operands(me.cursor.stage)
+  local scales = tile.a_scales_at + me.cursor.stage * me.s.stride
+  if not early then me.at = { a = a, b = b, scales = scales } return end
+  k:mov(early.a, a(0))
+  k:mov(early.b, b(0))
+  k:mov(me.at.scales, scales)
+end
+
+-- Waits for the cursor's stage, and finds it.
+local function first_stage(me, tile)
+  me.ring:wait(me.cursor)
+  find_stage(me, tile)
+end
+
+-- Asks whether the cursor's stage has arrived; where `guard` holds, if it is given.
+local function ask_for_stage(me, guard)
+  me.ring:try_wait(me.cursor, { into = me.early.arrived, guard = guard })
+end
+
+-- Begins to load A's scales of the block.
+local function load_a_scales(me, set)
   for i = 0, #set.a_scales - 1 do
-    me.k:ld_shared_f32(set.a_scales[i], of_stage, { offset = 4 * (64 * (i // 2) + 8 * (i % 2)) })
+    me.k:ld_shared_f32(set.a_scales[i], me.at.scales, { offset = 4 * (64 * (i // 2) + 8 * (i % 2)) })
   end
 end
 
@@ -93,12 +124,10 @@ local function tile_of(me, work, row, column)
   return tile
 end
 
--- Waits for the next block of K of a tile, and begins to multiply the first part of it.
-local function begin_block(me, tile, set)
+-- Begins to multiply the first part of a block of K, whose stage has arrived and been found.
+local function begin_block(me, set)
   local k = me.k
-  me.ring:wait(me.cursor)
-  set.a, set.b = me.operands(me.cursor.stage)
-  load_a_scales(me, set, tile.a_scales_at)
+  load_a_scales(me, set)
   local first = me.from_b:take(set.b_scales)
   multiply(me, set, 1, 0)
   k:fence_proxy_async { space = "shared::cta" } -- the scales have been read: the next copy may overwrite them,
@@ -110,18 +139,23 @@ local function begin_block(me, tile, set)
 end
 
 -- Multiplies the parts that are left of a block of K, adds all of them to the sums, and releases the stage behind the
--- last product. later: the products that have begun behind those of the block.
-local function finish_block(me, tile, set, later)
+-- last product. later: the products that have begun behind those of the block. asks: asks for the next stage; only
+-- where a predicate holds, if it is one.
+local function finish_block(me, tile, set, later, asks)
   local k, p = me.k, me.p
   local cursor = set.stage and { stage = set.stage, empty = me.cursor.empty } or me.cursor
+  local function release()
+    me.ring:release(cursor, { lane = me.lane, cluster = p.multicast_producers, to = me.multicast_producer })
+    if asks then ask_for_stage(me, asks ~= true and asks or nil) end
+  end
   local function multiply_parts(parts)
     for number = 1, p.blocks do
       for part = 0, parts - 1 do
+        local last = number == p.blocks and part == parts - 1
         if number > 1 or part > 0 then multiply(me, set, number, part) end
+        if last and asks then find_stage(me, tile) end
         k:wgmma_wait_group(later or 0)
-        if number == p.blocks and part == parts - 1 then
-          me.ring:release(cursor, { lane = me.lane, cluster = p.multicast_producers, to = me.multicast_producer })
-        end
+        if last then release() end
         add_products(me, set, number, part, tile.b_scale_of)
       end
     end
@@ -136,21 +170,24 @@ end
 -- is given.
 local function one_by_one(me, tile, work, look_ahead)
   local k, set = me.k, me.sets[1]
-  if not look_ahead then
+  if not me.early then
     return k:loop({ from = work.from, to = work.to, step = scale_block }, function()
-      begin_block(me, tile, set)
+      first_stage(me, tile)
+      begin_block(me, set)
       finish_block(me, tile, set)
     end)
   end
   local left = work.to - work.from
+  first_stage(me, tile)
   k:while_(function()
-    begin_block(me, tile, set)
+    begin_block(me, set)
     return left:gt(scale_block)
   end, function()
     k:sub(left, left, scale_block)
-    finish_block(me, tile, set)
+    finish_block(me, tile, set, 0, true)
+    me.ring:wait(me.cursor, me.early.arrived)
   end)
-  look_ahead()
+  if look_ahead then look_ahead() end
   finish_block(me, tile, set)
 end
 
@@ -158,15 +195,20 @@ end
 local function two_at_a_time(me, tile, work, look_ahead)
   local k, left, one, two = me.k, work.to - work.from, me.sets[1], me.sets[2]
   local even, done = k:label(), k:label() -- the end of an even number of blocks; of all
-  begin_block(me, tile, one)
+  local function go_on(set, last)
+    me.ring:wait(me.cursor, me.early.arrived)
+    k:sub(left, left, scale_block)
+    begin_block(me, set)
+    finish_block(me, tile, last, 1, left:gt(scale_block))
+  end
+  first_stage(me, tile)
+  begin_block(me, one)
+  find_stage(me, tile)
+  ask_for_stage(me, left:gt(scale_block))
   k:while_(function() return left:gt(scale_block) end, function()
-    k:sub(left, left, scale_block)
-    begin_block(me, tile, two)
-    finish_block(me, tile, one, 1)
+    go_on(two, one)
     k:jump(even, left:le(scale_block))
-    k:sub(left, left, scale_block)
-    begin_block(me, tile, one)
-    finish_block(me, tile, two, 1)
+    go_on(one, two)
   end)
   if look_ahead then look_ahead() end
   finish_block(me, tile, one)

@@ -52,7 +52,7 @@ for _, name in ipairs { "alpha", "beta", "bias", "activation", "residual", "gate
 end
 local of_weights = { "a_type", "group_size", "zeros", "next" }
 local not_of_weights = {
-  "dtype", "precision", "scales", "a_major", "b_major", "schedule", "raster", "buffers", "registers",
+  "dtype", "precision", "scales", "a_major", "b_major", "schedule", "raster", "buffers", "registers", "heat",
 }
 for _, list in ipairs { of_weights, not_of_weights } do
   for _, name in ipairs(list) do choices[name] = option(name) end
@@ -101,6 +101,7 @@ local rows = {
   { "b_type", { "sparse", "groups", "scales", "precision" }, "a main loop is of one kind" },
   { "b_type", { "given_swap_ab" }, "its kernel always swaps A and B" },
   { "b_type", { "schedule", "raster", "buffers", "registers" }, "its kernel has one tile at a time" },
+  { "b_type", { "heat" }, "its plan is the same for both" },
   { "b_type", { "given_cluster", "given_halves", "given_last_splits" }, "`splits` and `stream_k` share its tiles" },
   { "b_type", { "wide_d" }, "D is written transposed by stmatrix, which moves 16 bits" },
   { "b_type", { "gate", "row_sums", "quantize" }, "these go along rows of D, which are columns of the tile" },

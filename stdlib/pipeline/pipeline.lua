@@ -212,11 +212,30 @@ function pipeline:expect(c, bytes)
   return barrier
 end
 
+--- Consumer: asks whether all bytes of the cursor's stage have arrived. The answer takes some 40 cycles; what stands
+--- between this and pipeline:wait hides them.
+--- @param c table  made by pipeline:cursor
+--- @param options table?
+--- @option into reg?  a predicate, which gets the answer
+--- @option guard reg?  a predicate: asks only where it holds
+--- @return reg  the predicate, for pipeline:wait
+function pipeline:try_wait(c, opts)
+  cursor_of("try_wait", c)
+  opts = options("pipeline:try_wait", opts)
+  local arrived = opts.into or self.k:reg "pred"
+  self.k:mbarrier_try_wait_parity(arrived, self:full_barrier(c), c.phase, { guard = opts.guard })
+  return arrived
+end
+
 --- Consumer: waits until all bytes of the cursor's stage have arrived.
 --- @param c table  made by pipeline:cursor
-function pipeline:wait(c)
+--- @param arrived reg?  what pipeline:try_wait returned for the stage: it waits only where that is false
+function pipeline:wait(c, arrived)
   cursor_of("wait", c)
-  self.k:mbarrier_wait(self:full_barrier(c), c.phase)
+  local function wait() self.k:mbarrier_wait(self:full_barrier(c), c.phase) end
+  if arrived == nil then return wait() end
+  arguments.object("pipeline:wait, arrived", arrived, "reg")
+  self.k:if_(~arrived, wait)
 end
 
 --- Consumer: releases the cursor's stage to the producers, with one arrival for each warp that calls it, at each CTA
@@ -245,7 +264,7 @@ end
 classes.close("a pipeline", pipeline)
 classes.shield(k, "k:", { "address", "mbarrier_wait", "load_tile", "pipeline" })
 classes.shield(pipeline, "pipeline:", {
-  "init", "cursor", "advance", "skip", "full_barrier", "empty_barrier", "acquire", "expect", "wait", "release",
+  "init", "cursor", "advance", "skip", "full_barrier", "empty_barrier", "acquire", "expect", "try_wait", "wait", "release",
 })
 
 return module

@@ -17,7 +17,7 @@ local makes = {
 }
 
 -- Options that count as choices wherever they are given, and what the operations of an epilogue take.
-for name, value in pairs { dtype = "f16", precision = "bf16x6", scales = {}, schedule = "cooperative", raster = "grouped", buffers = 2, registers = { 40, 232 },
+for name, value in pairs { dtype = "f16", precision = "bf16x6", scales = {}, schedule = "cooperative", raster = "grouped", buffers = 2, registers = { 40, 232 }, heat = "hot",
   a_type = "f16", group_size = 64, next = true } do makes["given_" .. name] = { [name] = value } end
 makes.a_major, makes.b_major, makes.given_swap_ab, makes.given_cluster = { a_major = "K" }, { b_major = "K" }, { swap_ab = true }, { cluster = 1 }
 makes.given_halves, makes.given_last_splits, makes.constant_a = { halves = false }, { last_splits = 1 }, { constant = "A" }
@@ -79,6 +79,7 @@ refuses("b_type", { "a_major", "b_major" }, "A is K-major, and weights are packe
 refuses("b_type", { "sparse", "groups", "given_scales", "given_precision" }, "a main loop is of one kind")
 refuses("b_type", { "given_swap_ab" }, "`b_type` excludes `swap_ab`: its kernel always swaps A and B")
 refuses("b_type", { "given_schedule", "given_raster", "given_buffers", "given_registers" }, "its kernel has one tile at a time")
+refuses("b_type", { "given_heat" }, "`b_type` excludes `heat`: its plan is the same for both")
 refuses("b_type", { "given_cluster", "given_halves", "given_last_splits" }, "`splits` and `stream_k` share its tiles")
 refuses("b_type", { "wide_d" }, "`b_type` excludes a D of 8 or 32 bits: D is written transposed")
 refuses("b_type", { "gate", "row_sums" }, "these go along rows of D, which are columns of the tile")

@@ -102,8 +102,11 @@ refuses("wg.gemm: `last_splits` excludes `cluster`: one CTA has a tile of the la
 refuses("wg.gemm: last_splits is 65, must be an integer from 1 to 64", { dtype = "e4m3", scales = of_blocks, last_splits = 65 })
 
 -- A long K pays for the sums of its parts; 44 tiles of the last round become 132 there.
-for _, row in ipairs { { 4096, 7168, 16384, 192, 3 }, { 4096, 7168, 2048, 256, 1 }, { 4096, 4096, 4096, 256, 1 }, { 2048, 7168, 4096, 192, 1 }, { 8192, 8192, 8192, 192, 1 }, { 4096, 4096, 8192, 256, 1 } } do
-  local plan = wg.gemm({ dtype = "e4m3", scales = of_blocks, problem = { row[1], row[2], row[3] } }).plan
+for _, row in ipairs {
+  { 4096, 7168, 16384, 192, 3 }, { 4096, 7168, 2048, 192, 1 }, { 4096, 4096, 4096, 256, 1 }, { 2048, 7168, 4096, 192, 1 }, { 8192, 8192, 8192, 192, 1 }, { 4096, 4096, 8192, 192, 3 },
+  { 4096, 7168, 2048, 256, 1, "cool" }, { 4096, 4096, 8192, 256, 1, "cool" },
+} do
+  local plan = wg.gemm({ dtype = "e4m3", scales = of_blocks, problem = { row[1], row[2], row[3] }, heat = row[6] }).plan
   check.equal({ plan.m, plan.last_splits, plan.cluster_n }, { row[4], row[5], row[4] == 256 and 2 or 1 })
 end
 -- 22 rows of tiles are one band, 43 are three.

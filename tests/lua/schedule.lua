@@ -186,3 +186,16 @@ do
   check.refuses("gemm:time: grid is 6 CTAs, at most 5 with `stream_k`", function() gemm:time(A, B, D, { grid = { 6 } }) end)
   gemm:run(A, B, D, { grid = 4, backend = "sim" })
 end
+
+-- A hot chip is limited by its power, so that the plan takes other tiles: there ping-pong was faster. What the schedule excludes decides first.
+local large = { 8192, 8192, 8192 }
+local function schedule(opts)
+  opts.problem = large
+  return wg.gemm(opts).plan.schedule
+end
+check.equal(schedule {}, "pingpong")
+check.equal(schedule { heat = "hot" }, "pingpong")
+check.equal(schedule { heat = "cool" }, "cooperative")
+check.equal(schedule { stream_k = true }, "cooperative")
+check.equal(schedule { splits = 2 }, "cooperative")
+check.refuses("wg.gemm: unknown heat `warm` (legal: hot, cool)", function() wg.gemm { heat = "warm" } end)
