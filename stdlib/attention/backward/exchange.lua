@@ -7,8 +7,8 @@ local tensors = require "wgrun.attention.tensors"
 local module = {}
 
 --- The copies of the producer: keys(row_of, barrier), half of the columns of the other CTA's keys; rows(...), as
---- tensors.loader copies a tile, half of the columns of a block of queries to both; prefetch(map, at, row), those to the
---- L2 cache. A block with one stage is copied so late that its way from memory would be waited for.
+--- tensors.loader copies a tile, half of the columns of a block of queries to both; prefetch(map, at, row), those to
+--- the L2 cache. A block with one stage is copied so late that its way from memory would be waited for.
 function module.share_copies(g, copy)
   local k, p, at, buffers = g.k, g.p, g.at, g.buffers
   local place = tensors.place(p)

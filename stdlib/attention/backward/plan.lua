@@ -15,8 +15,8 @@ local options = arguments.options
 -- so that its scores fit into registers. Where registers are left, each consumer keeps its keys and values there:
 -- products of 64 columns read as much of A as of B from shared memory, which limits them. Wider heads (`wide`) have no
 -- room for that: all keys are each consumer's, and half of the columns; of the scores, which both need, each computes
--- those of half of the queries. Two CTAs are a cluster, in which each has half of the keys: sums of dQ go to global memory
--- once for twice as many keys. At 256 that leaves room for one stage of dO (`gradient_stages`).
+-- those of half of the queries. Two CTAs are a cluster, in which each has half of the keys: sums of dQ go to global
+-- memory once for twice as many keys. At 256 that leaves room for one stage of dO (`gradient_stages`).
 --
 -- Blocks of 80 queries at 128 read fewer bytes of K and V for a product. They leave no registers for products that run
 -- on into the next block (`drained`). Where tiles are short, more is wasted at the diagonal and at the end than is
