@@ -80,15 +80,19 @@ function module.box(p, rows, constant, lines)
   }
 end
 
---- Returns a function that copies a tile of a head by TMA, from `row` on.
+--- Returns a function that copies a tile of a head by TMA, from `row` on. more.column: its first one, a register;
+--- more.mask: the CTAs of the cluster that receive it.
 function module.loader(k, p)
   local place = module.place(p)
-  return function(tile, to, map, at, row, barrier)
+  return function(tile, to, map, at, row, barrier, more)
+    local from, options = more and more.column, { mask = more and more.mask }
     for _, panel in ipairs(tile.tma_box.panels) do
       local column, down = panel.k, panel.mn
       if tile.major == "MN" then column, down = down, column end
-      local where = place(k:mov(column, { type = "u32" }), at, down == 0 and row or row + down)
-      k["cp_async_bulk_tensor_" .. #where .. "d"](k, to + tile:offset(panel.mn, panel.k), map, where, barrier)
+      local where = place(
+        from and from + column or k:mov(column, { type = "u32" }), at, down == 0 and row or row + down)
+      local place_in_tile = to + tile:offset(panel.mn, panel.k)
+      k["cp_async_bulk_tensor_" .. #where .. "d"](k, place_in_tile, map, where, barrier, options)
     end
   end
 end

@@ -131,7 +131,7 @@ function backward:launches(given)
   })
   arguments.extended(launch, workspace(self, batches * p.heads * blocks, given.dQ))
   local function arguments_of(name) return parameters.arguments(self.parameters[name], launch) end
-  local by_query, by_key = { blocks, p.heads, batches }, { ceil_div(keys, p.keys), p.kv_heads, batches }
+  local by_query, by_key = { blocks, p.heads, batches }, { ceil_div(keys, p.keys) * p.cluster, p.kv_heads, batches }
   return {
     { self.before, { grid = by_query, args = arguments_of "before" } },
     { self.kernel, { grid = by_key, args = arguments_of "kernel" } },

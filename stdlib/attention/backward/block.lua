@@ -120,7 +120,7 @@ end
 
 --- Gives the queries of the block before back to the producer.
 function module.release_queries(me)
-  me.rings.q:release(me.previous, { lane = me.lane, guard = me.any_previous:ne(0) })
+  me.rings.q:release(me.previous, { lane = me.lane, guard = me.any_previous:ne(0), cluster = me.p.cluster })
   me.k:mov(me.previous.stage, me.query.stage)
   me.k:mov(me.any_previous, 1)
 end

@@ -19,7 +19,7 @@ function module.make(p)
       p.packed and query_starts or { "queries", "u32" }, p.packed and { "total", "u32" },
     },
     kernel = parameters.rows(captured.add_parameters(p, {
-      box("Q", p.rows, true, p.q_lines), box("K", p.keys, true, p.k_lines), box("V", p.keys, true, p.k_lines),
+      box("Q", p.rows, true, p.q_lines), box("K", p.own_keys, true, p.k_lines), box("V", p.own_keys, true, p.k_lines),
       box("dO", p.rows, true, p.q_lines),
       result("dK", 64), result("dV", 64),
       { "stats", "const f32*" }, { "sums", "f32*" }, { "queries", "u32" }, not p.packed and { "keys", "u32" },

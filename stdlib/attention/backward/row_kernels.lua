@@ -107,7 +107,7 @@ local function store_rows(k, p, acc, dQ, at, queries, mine, scale)
     local by_rows = p.dq == "rows"
     local rows = {
       heads = p.heads, head = at.head, first = at.start, count = queries,
-      column = not by_rows and mine * (p.dim // 2) or nil,
+      column = not by_rows and mine * (p.dim // p.shares) or nil,
     }
     return tensors.store_pairs(k, p, acc, dQ, rows, at.row + (by_rows and (mine << 6) + line or line))
   end
@@ -127,7 +127,7 @@ end
 --- The kernel that converts dQ of a block; its CTAs are block, head and batch. The sums are in the order of the
 --- registers of the consumers that computed them.
 function module.after(p, list)
-  return wg.kernel(p.name .. "_after", { threads = 128 * p.consumers }, function(k)
+  return wg.kernel(p.name .. "_after", { threads = 128 * p.shares }, function(k)
     local panel, maps, sizes = p.q_panel, parameters.declare(k, list)
     each_row(k, p, sizes, function(at, queries)
       local thread = k:special "tid.x"
@@ -140,7 +140,7 @@ function module.after(p, list)
       local place, bytes = tensors.place(p), panel.count * panel.bytes
       local store, finish = k:epilogue {
         panel = panel, map = maps.dQ,
-        buffer = k:shared { bytes = p.consumers * bytes, align = panel.align, name = "dQ" }, offset = mine * bytes,
+        buffer = k:shared { bytes = p.shares * bytes, align = panel.align, name = "dQ" }, offset = mine * bytes,
         buffers = panel.count, barrier = mine + 1, alpha = sizes.scale,
         place = function(column, row) return place(column, at, row) end,
       }
@@ -148,7 +148,7 @@ function module.after(p, list)
       if p.dq == "transposed" then
         store(acc, mine << 6, at.row)
       elseif p.dq == "columns" then
-        store(acc, at.row, mine * (p.dim // 2))
+        store(acc, at.row, mine * (p.dim // p.shares))
       else
         store(acc, at.row + (mine << 6), k:mov(0, { type = "u32" }))
       end
