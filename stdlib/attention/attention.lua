@@ -55,6 +55,10 @@ local attention = classes.new "attention"
 --- @option tensors table?  tensors that these functions read, by name their types: { documents = "s32" } makes
 ---   `at.tensors.documents`, a pointer, and launches give `tensors`. Queries and keys that the functions get lie within
 ---   their sequence then, also where a block reaches across its end
+--- @option sink boolean = false  each head has a logit that joins the denominator of all of its rows, which launches
+---   give; `lse` includes it
+--- @option dropout boolean = false  launches give a probability with which each weight of a row of V is dropped, and
+---   the state of the random numbers (stdlib/attention/dropout.lua has their generator); `lse` counts all weights
 --- @option problem table?  { queries, keys, batch }: the lengths, and the number of sequences where it is known, for
 ---   which options that are left out are chosen
 --- @option layout "bshd"|"bhsd" = "bshd"  the order of the dimensions: batch, sequence, head, dim, or head before
@@ -120,6 +124,10 @@ end
 --- @option k_descale tensor?  the same of K
 --- @option v_descale tensor?  the same of V
 --- @option tensors table?  the tensors of the option `tensors`, by name
+--- @option dropout_p number?  from 0 to 1: the probability of `dropout`; others are multiplied by 1 / (1 - dropout_p)
+--- @option dropout_state tensor?  s64, seed and offset: another state drops others
+--- @option sink tensor?  f32, one for each head: the logits of the option `sink`, beside scores that `scale` has
+---   multiplied
 --- @return table  { grid =, args = }
 --- @raise when the extents do not fit each other, or a value is missing.
 function attention:launch(Q, K, V, O, values)
@@ -129,6 +137,7 @@ function attention:launch(Q, K, V, O, values)
   attention_tensors.values("attention", p, values, {
     lse = "lse", query_starts = "packed", key_starts = "packed", max_queries = "packed", q_descale = "descale",
     k_descale = "descale", v_descale = "descale", tensors = "tensors",
+    sink = "sink", dropout_p = "dropout", dropout_state = "dropout",
   })
   local q, k = extents(p, Q, K, V, O)
   local scale = arguments.positive("attention: scale", values.scale or 1 / math.sqrt(p.dim))

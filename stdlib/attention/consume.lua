@@ -3,11 +3,13 @@
 -- first; and the warpgroups take turns to issue their products, so that the tensor core is busy while the others
 -- compute exponentials.
 
+local dropout = require "wgrun.attention.dropout"
 local fp8 = require "wgrun.attention.fp8"
 local fp8_weights = require "wgrun.attention.fp8_weights"
 local attention_output = require "wgrun.attention.output"
 local scheduler = require "wgrun.attention.scheduler"
 local attention_scores = require "wgrun.attention.scores"
+local sink = require "wgrun.attention.sink"
 local splits = require "wgrun.attention.splits"
 local descriptors = require "wgrun.tile.descriptors"
 local elements = require "wgrun.tile.elements"
@@ -52,18 +54,22 @@ end
 
 -- The probabilities of 16-bit types as words of A: first() makes those of a tile's first block. Of later blocks,
 -- early(seen) makes the exponentials while the product with V runs, and late() packs them after it; seen: each row has
--- a score in the block.
+-- a score in the block. Both call drop(), behind the sums of the exponentials.
 local function weights_of(k, p, soft, scores, words, acc)
-  local convert, rescale = elements.to_output[p.dtype], nil
+  local convert, rescale = p.dropout and dropout.conversion(p.dtype) or elements.to_output[p.dtype], nil
   local function pack()
     for i = 0, #words - 1 do k:mov(words[i], convert(k, scores[2 * i], scores[2 * i + 1])) end
   end
   return {
-    first = function()
+    first = function(drop)
       soft:first()
+      drop()
       pack()
     end,
-    early = function(seen) rescale = soft:next(seen) end,
+    early = function(seen, drop)
+      rescale = soft:next(seen)
+      drop()
+    end,
     late = function()
       pack() -- before the branch: behind it, ptxas (13.0) begins to pack when all exponentials are there
       rescale(acc)
@@ -83,6 +89,7 @@ local function consumer_of(g)
   local probabilities = k:regs("b32", 4 * p.block // p.k_step)
   me.score, me.weigh = products(g, me.scores, probabilities, me.acc)
   me.factors = fp8.factors(g)
+  me.random = p.dropout and dropout.generator(k, me.sizes)
   me.soft = k:softmax {
     scores = me.scores, scale = me.factors.scale, lift = p.lift,
     empty = (p.causal or p.packed or p.window or p.mask or p.score) and true,
@@ -125,7 +132,7 @@ local function first_block(me, at, scored, hide)
   release_keys()
   scored(me.walk.block)
   hide(me.walk.block)
-  me.weights.first()
+  me.weights.first(me.drop)
 end
 
 -- The scores of one more block, while the probabilities of the block before are multiplied with V. clear: `causal` and
@@ -145,7 +152,7 @@ local function step(me, at, scored, hide, clear)
   release_scored()
   scored(me.walk.block, clear and p.block_mask)
   if (p.causal or p.window) and not clear then hide(me.walk.block) end
-  me.weights.early(clear and not p.score and (not p.mask or p.block_mask ~= nil))
+  me.weights.early(clear and not p.score and (not p.mask or p.block_mask ~= nil), me.drop)
   k:wgmma_wait_group(0)
   release_values(me)
   me.weights.late()
@@ -174,19 +181,19 @@ end
 
 -- The last block's probabilities times V. Leaves O in `acc`, and stores the log-sum-exp of the rows.
 local function last_product(me, at, output, value_factor)
-  local k, p, weights = me.k, me.p, me.weights
+  local k, p, weights, extra = me.k, me.p, me.weights, sink.load(me.k, me.p, me.sizes, at.head)
   if p.fp8 then me.rings.q:release(me.query, { lane = me.lane }) end
   me.rings.v:wait(me.value)
   me.weigh(me.value)
   local inverse, logarithm
-  if not weights.finish then inverse, logarithm = me.soft:finish() end -- overlaps with the product
+  if not weights.finish then inverse, logarithm = me.soft:finish(extra) end -- overlaps with the product
   local row = output.row(at)
   if p.lse then output.store_lse(at, row, logarithm) end
   k:wgmma_wait_group(0)
   release_values(me)
-  if weights.finish then inverse = weights.finish() end
-  if value_factor then
-    for half = 0, 1 do inverse[half] = inverse[half] * value_factor end
+  if weights.finish then inverse = weights.finish(extra) end
+  for _, factor in ipairs { value_factor or false, p.dropout and me.sizes.kept_factor } do
+    for half = 0, factor and 1 or -1 do inverse[half] = inverse[half] * factor end
   end
   k:fragment(me.acc):map(function(x, here) return x * inverse[here.half] end)
   return row
@@ -216,6 +223,10 @@ function module.emit(g)
 
   g.scheduler.each(function(at)
     local hide, scored = scheduler.hider(me, at), attention_scores.emit(me, at)
+    local drop = p.dropout and dropout.emit(me, at, output.row(at))
+    function me.drop()
+      if drop then drop(me.walk.block) end
+    end
     if p.splits > 1 then
       part(me, at, scored, hide)
       return splits.join(me, at, output)

@@ -7,7 +7,7 @@ local function lacking(name) return { lacks = ("`%s`"):format(name), function(p)
 
 return exclusions.new({
   packed = option "packed", descale = option "descale", block_mask = option "block_mask", exact = option "exact",
-  score_slope = option "score_slope", no_score = lacking "score", no_mask = lacking "mask",
+  dropout = option "dropout", score_slope = option "score_slope", no_score = lacking "score", no_mask = lacking "mask",
   splits = { "`splits`", function(p) return p.splits and p.splits > 1 end },
   bhsd = { '`layout` = "bhsd"', function(p) return p.layout == "bhsd" end },
   fp8 = { "8-bit elements", function(p) return p.dtype == "e4m3" end },
@@ -16,6 +16,7 @@ return exclusions.new({
   { "packed", { "bhsd" }, "packed tensors are sequence x head x dim" },
   { "descale", { "wide" }, "others have no scales" },
   { "exact", { "wide" }, "others make all probabilities so" },
+  { "dropout", { "fp8" }, "it is for training" },
   { "splits", { "fp8" }, "keys of 8 bits stay in one part" },
   { "block_mask", { "no_mask" }, "it finds the blocks in which `mask` hides all keys" },
   { "score_slope", { "no_score" }, "it is the derivative of that function" },

@@ -3,6 +3,8 @@
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local captured = require "wgrun.attention.captured"
+local dropout = require "wgrun.attention.dropout"
+local sink = require "wgrun.attention.sink"
 local tensors = require "wgrun.attention.tensors"
 local parameters = require "wgrun.builder.parameters"
 local native = require "wgrun.native"
@@ -58,7 +60,9 @@ function module.make(p)
     p.packed and p.lse and { "total", "u32", value = function(l) return l.rows end },
     descale "q_descale", descale "k_descale", descale "v_descale",
     p.splits == 1 and { "counter", "u32*", "one element, 0 before the launch and after it" },
+    sink.parameter(p, "sink", "const f32*", function(l) return l.given end),
   }
+  dropout.add_parameters(p, rows, function(l) return l.given end)
   return parameters.rows(captured.add_parameters(p, rows, function(l) return l.given.tensors end))
 end
 

@@ -38,6 +38,7 @@ local decode = classes.new "attention_decode"
 --- @option score function?  as of wg.attention
 --- @option mask function?  as of wg.attention
 --- @option tensors table?  as of wg.attention
+--- @option sink boolean = false  as of wg.attention
 --- @option page integer[1,256]?  the keys of a page: K and V are in pages
 --- @option layout "bshd"|"bhsd" = "bshd"  the order of the dimensions: batch or page, sequence, head, dim, or head
 ---   before sequence
@@ -88,6 +89,7 @@ end
 --- @option pages tensor?  s32, batch x most pages of a sequence: where its pages are in K and V; entries behind a
 ---   sequence's last page are not used
 --- @option tensors table?  the tensors of the option `tensors`, by name
+--- @option sink tensor?  f32, one for each head: the logits of the option `sink`
 --- @option scale number?  the factor of the scores, positive; by default 1 / sqrt(dim)
 --- @option lse tensor?  f32, batch x heads x queries: receives the natural logarithms
 --- @option grid integer[1,65535]?  the CTAs; by default one on each SM that finds work
@@ -97,7 +99,9 @@ function decode:launch(Q, K, V, O, values)
   local p = self.plan
   if values == nil then values = {} end
   arguments.options("attention_decode:launch", values)
-  attention_tensors.values("attention_decode", p, values, { lse = "lse", pages = "page", tensors = "tensors" })
+  attention_tensors.values("attention_decode", p, values, {
+    lse = "lse", pages = "page", tensors = "tensors", sink = "sink",
+  })
   if p.page and values.lengths == nil then fail "attention_decode: `lengths` is missing" end
   local q, k = attention_tensors.extents(
     "attention_decode", p, { Q = Q, K = K, V = V, O = O }, { "Q", "O" }, { "K", "V" })
@@ -134,7 +138,7 @@ function decode:launch(Q, K, V, O, values)
   local args = builder_parameters.arguments(self.parameters, {
     Q = Q, K = K, V = V, O = O, lse = values.lse, lengths = lengths, pages = values.pages, table_width = width,
     keys = keys, batches = batches, together = together,
-    rounds = rounds, scale_log2 = factor, cap = cap, tensors = values.tensors,
+    rounds = rounds, scale_log2 = factor, cap = cap, given = values,
     partials = w.partials, part_sums = w.part_sums,
     counters = w.counters,
   })

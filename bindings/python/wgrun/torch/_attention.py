@@ -8,6 +8,7 @@ from typing import Any, Optional, Union
 import torch
 from torch import Tensor
 
+from ._dropout import state_of
 from ._made import DTYPES, autocast, dtype_of, launcher, missing, operation, ready, script, untraced, wrong
 
 _DIMS = (64, 96, 128, 192, 256)
@@ -86,6 +87,39 @@ def _widened(q: Tensor, *tensors: Tensor) -> list[Tensor]:
             for tensor in tensors]
 
 
+def _more(sink: Optional[Tensor], dropout_p: float, state: Optional[Tensor], named: dict[str, Any]) -> _Options:
+    """The options of sinks and dropout; adds what they read to the operands."""
+    options: _Options = ()
+    if sink is not None:
+        options, named["sink"] = (("sink", True),), sink.float().contiguous()
+    if state is not None:
+        options += (("dropout", True),)
+        named.update(dropout_p=dropout_p, dropout_state=state)
+    return options
+
+
+def _gradient_of_sink(sink: Optional[Tensor], q: Tensor, heads: int, named: dict[str, Any]) -> Tensor:
+    """Memory for it, in float32, which kernels write whole; adds it to the operands."""
+    gradient = q.new_zeros(0 if sink is None else heads, dtype=torch.float32)
+    if sink is not None:
+        named["dsink"] = gradient
+    return gradient
+
+
+def _as_sink(gradient: Tensor, sink: Optional[Tensor]) -> Tensor:
+    return gradient if sink is None else gradient.to(sink.dtype)
+
+
+def _fake_gradient_of_sink(sink: Optional[Tensor], q: Tensor) -> Tensor:
+    return q.new_empty(0, dtype=torch.float32) if sink is None else torch.empty_like(sink)
+
+
+def _of_no_keys(sums: Tensor, sink: Optional[Tensor], shape: tuple[int, ...]) -> Tensor:
+    """lse where there are no keys: `shape` is that in which sinks are beside it."""
+    sums.fill_(-math.inf)
+    return sums if sink is None or sums.numel() == 0 else sums.copy_(sink.float().reshape(shape).expand_as(sums))
+
+
 def _heads(q: Tensor, k: Tensor, layout: str) -> tuple[int, int]:
     at = 2 if layout == "bshd" else 1
     return q.shape[at], k.shape[at]
@@ -93,17 +127,18 @@ def _heads(q: Tensor, k: Tensor, layout: str) -> tuple[int, int]:
 
 @operation("attention")
 def _attention(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, window: int, softcap: float, layout: str,
-               kind: str, bias: Optional[Tensor], lse: bool) -> tuple[Tensor, Tensor]:
+               kind: str, bias: Optional[Tensor], lse: bool, sink: Optional[Tensor], dropout_p: float,
+               state: Optional[Tensor]) -> tuple[Tensor, Tensor]:
     heads, kv_heads = _heads(q, k, layout)
     sequence = 1 if layout == "bshd" else 2
     o, sums = _empty_o(q, v), _empty_sums(q, heads, q.shape[sequence], lse)
     if o.numel() == 0:
         return o, sums
     if k.shape[sequence] == 0:
-        return o.zero_(), sums.fill_(-math.inf)
-    options = (*_options(q, k, heads, kv_heads, causal, window, softcap), ("value_dim", v.shape[-1]), ("layout", layout),
-               ("lse", lse))
+        return o.zero_(), _of_no_keys(sums, sink, (1, heads, 1))
     named: dict[str, Any] = {"lse": sums} if lse else {}
+    options = (*_options(q, k, heads, kv_heads, causal, window, softcap), ("value_dim", v.shape[-1]), ("layout", layout),
+               ("lse", lse), *_more(sink, dropout_p, state, named))
     if kind:
         made = script(_FORWARD, *options, *_kind(q, k, kind, bias, layout, named)).only.on_tensors
     else:
@@ -127,46 +162,50 @@ def _empty_sums(q: Tensor, heads: int, queries: int, lse: bool) -> Tensor:
 
 @_attention.register_fake
 def _(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, window: int, softcap: float, layout: str,
-      kind: str, bias: Optional[Tensor], lse: bool) -> tuple[Tensor, Tensor]:
+      kind: str, bias: Optional[Tensor], lse: bool, sink: Optional[Tensor], dropout_p: float,
+      state: Optional[Tensor]) -> tuple[Tensor, Tensor]:
     heads, _ = _heads(q, k, layout)
     return _empty_o(q, v), _empty_sums(q, heads, q.shape[1 if layout == "bshd" else 2], lse)
 
 
 @operation("attention_backward", lacks="second derivatives")
 def _attention_backward(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, d: Tensor, scale: float, causal: bool,
-                        window: int, softcap: float, layout: str, kind: str,
-                        bias: Optional[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
+                        window: int, softcap: float, layout: str, kind: str, bias: Optional[Tensor], sink: Optional[Tensor],
+                        dropout_p: float, state: Optional[Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     heads, kv_heads = _heads(q, k, layout)
-    dq, dk, dv = torch.empty_like(q), torch.empty_like(k), torch.empty_like(k)
-    if q.numel() == 0 or k.numel() == 0:
-        return dq.zero_(), dk.zero_(), torch.zeros_like(v)
-    options = (*_options(q, k, heads, kv_heads, causal, window, softcap), ("layout", layout))
     named: dict[str, Any] = {}
+    dq, dk, dv, dsink = torch.empty_like(q), torch.empty_like(k), torch.empty_like(k), _gradient_of_sink(sink, q, heads, named)
+    if q.numel() == 0 or k.numel() == 0:
+        return dq.zero_(), dk.zero_(), torch.zeros_like(v), _as_sink(dsink, sink)
+    options = (*_options(q, k, heads, kv_heads, causal, window, softcap), ("layout", layout),
+               *_more(sink, dropout_p, state, named))
     if kind:
         options += _kind(q, k, kind, bias, layout, named)
     wide_v, wide_o, wide_d = _widened(q, v, o, d)
     for step in script(_BACKWARD, *options):
         step.on_tensors(*map(ready, (q, k, wide_v, wide_o, lse, wide_d)), dq, dk, dv, scale=scale, **named)
-    return dq, dk, dv[..., :v.shape[-1]].contiguous()
+    return dq, dk, dv[..., :v.shape[-1]].contiguous(), _as_sink(dsink, sink)
 
 
 @_attention_backward.register_fake
 def _(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, d: Tensor, scale: float, causal: bool, window: int,
-      softcap: float, layout: str, kind: str, bias: Optional[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
-    return torch.empty_like(q), torch.empty_like(k), torch.empty_like(v)
+      softcap: float, layout: str, kind: str, bias: Optional[Tensor], sink: Optional[Tensor], dropout_p: float,
+      state: Optional[Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    return torch.empty_like(q), torch.empty_like(k), torch.empty_like(v), _fake_gradient_of_sink(sink, q)
 
 
 def _attention_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-    q, k, v, *ctx.how, bias, ctx.lse = inputs
+    q, k, v, *ctx.how, bias, ctx.lse, sink, ctx.dropout_p, state = inputs
     ctx.mark_non_differentiable(output[1])
-    ctx.save_for_backward(q, k, v, *output, bias)
+    ctx.save_for_backward(q, k, v, *output, bias, sink, state)
 
 
 def _attention_gradients(ctx: Any, d: Tensor, _: Optional[Tensor]) -> tuple[Optional[Tensor], ...]:
     if not ctx.lse:
         wrong("attention", "gradients need lse = True of wgrun::attention")
-    *saved, bias = ctx.saved_tensors
-    return (*_attention_backward(*saved, d.contiguous(), *ctx.how, bias), *(None,) * (len(ctx.how) + 2))
+    *saved, bias, sink, state = ctx.saved_tensors
+    dq, dk, dv, dsink = _attention_backward(*saved, d.contiguous(), *ctx.how, bias, sink, ctx.dropout_p, state)
+    return (dq, dk, dv, *(None,) * (len(ctx.how) + 2), None if sink is None else dsink, None, None)
 
 
 _attention.register_autograd(_attention_gradients, setup_context=_attention_context)
@@ -207,8 +246,14 @@ def _no(what: str, **given: Any) -> None:
             missing(what, f"{name}")
 
 
-def _needs_gradients(*tensors: Tensor) -> bool:
-    return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+def _needs_gradients(*tensors: Optional[Tensor]) -> bool:
+    return torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in tensors)
+
+
+@untraced
+def _check_sink(what: str, heads: int, sink: Optional[Tensor]) -> None:
+    if sink is not None and (sink.shape != (heads,) or not sink.dtype.is_floating_point):
+        wrong(what, f"learnable_sink of {sink.dtype} {tuple(sink.shape)}: a floating-point number for each of {heads} heads")
 
 
 @untraced
@@ -240,11 +285,10 @@ def attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Ten
               is_causal: bool = False, scale: Optional[float] = None, enable_gqa: bool = False) -> Tensor:
     """torch.nn.functional.scaled_dot_product_attention: tensors are batch x heads x sequence x head size, or such views of
     batch x sequence x heads x head size, which are then not copied. bfloat16 or float16, head sizes 64, 96, 128, 192 and
-    256; that of value, which the result has, may be less than that of query and key. No dropout. attn_mask, of bool or what
-    is added to the scores, is read score by score, which takes time, and gets no gradient. With is_causal query i sees the
-    keys up to i, as PyTorch has it: where there are more keys than queries flash_attn_func has the last query see the last
-    key."""
-    _no("attention", dropout_p=dropout_p)
+    256; that of value, which the result has, may be less than that of query and key. attn_mask, of bool or what is added to
+    the scores, is read score by score, which takes time, and gets no gradient. With is_causal query i sees the keys up to i,
+    as PyTorch has it: where there are more keys than queries flash_attn_func has the last query see the last key. dropout_p
+    drops weights as flash_attn_func does."""
     query, key, value, attn_mask = autocast(query, key, value, attn_mask)
     _check("attention", query, key, value, 4, 1)
     if not enable_gqa:
@@ -257,7 +301,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Ten
     if is_causal and attn_mask is not None:
         wrong("attention", "is_causal and attn_mask: one of them")
     o, _ = _attention(q, k, v, _scale(scale, query), is_causal and not top_left, 0, 0.0, layout, kind, bias,
-                      _needs_gradients(query, key, value))
+                      _needs_gradients(query, key, value), None, dropout_p, state_of("attention", dropout_p, query))
     return o.transpose(1, 2) if layout == "bshd" else o
 
 
@@ -294,30 +338,36 @@ def _slopes(what: str, q: Tensor, slopes: Optional[Tensor]) -> tuple[str, Option
 def flash_attn_func(q: Tensor, k: Tensor, v: Tensor, dropout_p: float = 0.0, softmax_scale: Optional[float] = None,
                     causal: bool = False, window_size: tuple[int, int] = (-1, -1), softcap: float = 0.0,
                     alibi_slopes: Optional[Tensor] = None, deterministic: bool = False,
-                    return_attn_probs: bool = False) -> Any:
+                    return_attn_probs: bool = False, learnable_sink: Optional[Tensor] = None) -> Any:
     """flash-attention's function of this name: tensors are batch x sequence x heads x head size. That of v, which the
-    result has, may be less than that of q and k. Neither dropout nor deterministic; return_attn_probs gives (o, lse, None)."""
+    result has, may be less than that of q and k. learnable_sink has a logit for each head, which joins the denominator of
+    each row of it. dropout_p drops weights of V by random numbers from the default generator of the device
+    (wgrun.torch.dropout_mask). return_attn_probs gives (o, lse, state of the random numbers, or None). Not deterministic."""
     what = "flash_attn_func"
-    _no(what, dropout_p=dropout_p, deterministic=deterministic)
+    _no(what, deterministic=deterministic)
     _check(what, q, k, v, 4, 2)
+    _check_sink(what, q.shape[2], learnable_sink)
     causal, window = _window(what, causal, window_size)
+    state = state_of(what, dropout_p, q)
     o, lse = _attention(q.contiguous(), k.contiguous(), v.contiguous(), _scale(softmax_scale, q), causal,
-                        window, softcap, "bshd", *_slopes(what, q, alibi_slopes), return_attn_probs or _needs_gradients(q, k, v))
-    return (o, lse, None) if return_attn_probs else o
+                        window, softcap, "bshd", *_slopes(what, q, alibi_slopes),
+                        return_attn_probs or _needs_gradients(q, k, v, learnable_sink), learnable_sink, dropout_p, state)
+    return (o, lse, state) if return_attn_probs else o
 
 
 @operation("attention_packed")
 def _packed(q: Tensor, k: Tensor, v: Tensor, query_starts: Tensor, key_starts: Tensor, max_queries: int, max_keys: int,
-            scale: float, causal: bool, window: int, softcap: float, lse: bool) -> tuple[Tensor, Tensor]:
+            scale: float, causal: bool, window: int, softcap: float, lse: bool, sink: Optional[Tensor], dropout_p: float,
+            state: Optional[Tensor]) -> tuple[Tensor, Tensor]:
     o = _empty_o(q, v)
     sums = q.new_empty((q.shape[1], q.shape[0]) if lse else (0,), dtype=torch.float32)
     if o.numel() == 0:
         return o, sums
     if k.numel() == 0:
-        return o.zero_(), sums.fill_(-math.inf)
-    options = (*_options(q, k, q.shape[1], k.shape[1], causal, window, softcap), ("value_dim", v.shape[-1]), ("packed", True),
-               ("lse", lse))
+        return o.zero_(), _of_no_keys(sums, sink, (-1, 1))
     named: dict[str, Any] = {"lse": sums} if lse else {}
+    options = (*_options(q, k, q.shape[1], k.shape[1], causal, window, softcap), ("value_dim", v.shape[-1]), ("packed", True),
+               ("lse", lse), *_more(sink, dropout_p, state, named))
     launcher("attention", *options)(ready(q), ready(k), ready(v), o, scale=scale, query_starts=query_starts, key_starts=key_starts,
                                    max_queries=max_queries, **named)
     return o, sums
@@ -325,45 +375,50 @@ def _packed(q: Tensor, k: Tensor, v: Tensor, query_starts: Tensor, key_starts: T
 
 @_packed.register_fake
 def _(q: Tensor, k: Tensor, v: Tensor, query_starts: Tensor, key_starts: Tensor, max_queries: int, max_keys: int,
-      scale: float, causal: bool, window: int, softcap: float, lse: bool) -> tuple[Tensor, Tensor]:
+      scale: float, causal: bool, window: int, softcap: float, lse: bool, sink: Optional[Tensor], dropout_p: float,
+      state: Optional[Tensor]) -> tuple[Tensor, Tensor]:
     return _empty_o(q, v), q.new_empty((q.shape[1], q.shape[0]) if lse else (0,), dtype=torch.float32)
 
 
 @operation("attention_packed_backward", lacks="second derivatives")
 def _packed_backward(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, d: Tensor, query_starts: Tensor,
                      key_starts: Tensor, max_queries: int, max_keys: int, scale: float, causal: bool, window: int,
-                     softcap: float) -> tuple[Tensor, Tensor, Tensor]:
+                     softcap: float, sink: Optional[Tensor], dropout_p: float,
+                     state: Optional[Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    named: dict[str, Any] = {}
     # Rows of no sequence have no gradient.
-    dq, dk, dv = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(k)
+    dq, dk, dv, dsink = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(k), _gradient_of_sink(sink, q, q.shape[1], named)
     if q.numel() == 0 or k.numel() == 0:
-        return dq, dk, torch.zeros_like(v)
-    options = (*_options(q, k, q.shape[1], k.shape[1], causal, window, softcap), ("packed", True))
+        return dq, dk, torch.zeros_like(v), _as_sink(dsink, sink)
+    options = (*_options(q, k, q.shape[1], k.shape[1], causal, window, softcap), ("packed", True),
+               *_more(sink, dropout_p, state, named))
     wide_v, wide_o, wide_d = _widened(q, v, o, d)
     for step in script(_BACKWARD, *options):
         step.on_tensors(*map(ready, (q, k, wide_v, wide_o, lse, wide_d)), dq, dk, dv, scale=scale, query_starts=query_starts,
-                        key_starts=key_starts, max_queries=max_queries, max_keys=max_keys)
-    return dq, dk, dv[..., :v.shape[-1]].contiguous()
+                        key_starts=key_starts, max_queries=max_queries, max_keys=max_keys, **named)
+    return dq, dk, dv[..., :v.shape[-1]].contiguous(), _as_sink(dsink, sink)
 
 
 @_packed_backward.register_fake
 def _(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, d: Tensor, query_starts: Tensor, key_starts: Tensor,
-      max_queries: int, max_keys: int, scale: float, causal: bool, window: int,
-      softcap: float) -> tuple[Tensor, Tensor, Tensor]:
-    return torch.empty_like(q), torch.empty_like(k), torch.empty_like(v)
+      max_queries: int, max_keys: int, scale: float, causal: bool, window: int, softcap: float, sink: Optional[Tensor],
+      dropout_p: float, state: Optional[Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    return torch.empty_like(q), torch.empty_like(k), torch.empty_like(v), _fake_gradient_of_sink(sink, q)
 
 
 def _packed_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-    q, k, v, query_starts, key_starts, *ctx.how, ctx.lse = inputs
+    q, k, v, query_starts, key_starts, *ctx.how, ctx.lse, sink, ctx.dropout_p, state = inputs
     ctx.mark_non_differentiable(output[1])
-    ctx.save_for_backward(q, k, v, *output, query_starts, key_starts)
+    ctx.save_for_backward(q, k, v, *output, query_starts, key_starts, sink, state)
 
 
 def _packed_gradients(ctx: Any, d: Tensor, _: Optional[Tensor]) -> tuple[Optional[Tensor], ...]:
     if not ctx.lse:
         wrong("attention", "gradients need lse = True of wgrun::attention_packed")
-    q, k, v, o, lse, query_starts, key_starts = ctx.saved_tensors
-    gradients = _packed_backward(q, k, v, o, lse, d.contiguous(), query_starts, key_starts, *ctx.how)
-    return (*gradients, *(None,) * (len(ctx.how) + 3))
+    q, k, v, o, lse, query_starts, key_starts, sink, state = ctx.saved_tensors
+    dq, dk, dv, dsink = _packed_backward(q, k, v, o, lse, d.contiguous(), query_starts, key_starts, *ctx.how, sink,
+                                         ctx.dropout_p, state)
+    return (dq, dk, dv, *(None,) * (len(ctx.how) + 3), None if sink is None else dsink, None, None)
 
 
 _packed.register_autograd(_packed_gradients, setup_context=_packed_context)
@@ -381,36 +436,42 @@ def flash_attn_varlen_func(q: Tensor, k: Tensor, v: Tensor, cu_seqlens_q: Tensor
                            max_seqlen_k: int, dropout_p: float = 0.0, softmax_scale: Optional[float] = None,
                            causal: bool = False, window_size: tuple[int, int] = (-1, -1), softcap: float = 0.0,
                            alibi_slopes: Optional[Tensor] = None, deterministic: bool = False,
-                           return_attn_probs: bool = False, block_table: Optional[Tensor] = None) -> Any:
+                           return_attn_probs: bool = False, block_table: Optional[Tensor] = None,
+                           learnable_sink: Optional[Tensor] = None) -> Any:
     """flash-attention's function of this name: sequences of any lengths one after another, tensors are total x heads x head
     size (that of v, which the result has, may be less), cu_seqlens_q and cu_seqlens_k (int32) say where each begins and the
-    last one ends. Neither dropout, alibi_slopes, deterministic nor block_table; return_attn_probs gives (o, lse, None)."""
+    last one ends. dropout_p, return_attn_probs and learnable_sink (vLLM's s_aux) are as of flash_attn_func. Neither
+    alibi_slopes, deterministic nor block_table."""
     what = "flash_attn_varlen_func"
-    _no(what, dropout_p=dropout_p, alibi_slopes=alibi_slopes is not None, deterministic=deterministic,
-        block_table=block_table is not None)
+    _no(what, alibi_slopes=alibi_slopes is not None, deterministic=deterministic, block_table=block_table is not None)
     _check(what, q, k, v, 3, 1)
+    _check_sink(what, q.shape[1], learnable_sink)
+    state = state_of(what, dropout_p, q)
     _check_starts(what, cu_seqlens_q, cu_seqlens_k)
     causal, window = _window(what, causal, window_size)
     o, lse = _packed(q.contiguous(), k.contiguous(), v.contiguous(), cu_seqlens_q.contiguous(), cu_seqlens_k.contiguous(),
                      max_seqlen_q, max_seqlen_k, _scale(softmax_scale, q), causal, window, softcap,
-                     return_attn_probs or _needs_gradients(q, k, v))
-    return (o, lse, None) if return_attn_probs else o
+                     return_attn_probs or _needs_gradients(q, k, v, learnable_sink), learnable_sink, dropout_p, state)
+    return (o, lse, state) if return_attn_probs else o
 
 
 @operation("attention_decode")
-def _decode(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, pages: Optional[Tensor], scale: float, causal: bool) -> Tensor:
+def _decode(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, pages: Optional[Tensor], scale: float, causal: bool,
+            sink: Optional[Tensor]) -> Tensor:
     o = torch.empty_like(q)
     if o.numel() == 0:
         return o
-    options = (("dtype", DTYPES[q.dtype]), ("dim", q.shape[3]), ("heads", q.shape[2]), ("kv_heads", k.shape[2]),
-               ("queries", q.shape[1]), ("causal", causal), ("page", None if pages is None else k.shape[1]))
     named: dict[str, Any] = {"lengths": lengths} if pages is None else {"lengths": lengths, "pages": pages}
+    options = (("dtype", DTYPES[q.dtype]), ("dim", q.shape[3]), ("heads", q.shape[2]), ("kv_heads", k.shape[2]),
+               ("queries", q.shape[1]), ("causal", causal), ("page", None if pages is None else k.shape[1]),
+               *_more(sink, 0.0, None, named))
     launcher("attention_decode", *options)(ready(q), ready(k), ready(v), o, scale=scale, **named)
     return o
 
 
 @_decode.register_fake
-def _(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, pages: Optional[Tensor], scale: float, causal: bool) -> Tensor:
+def _(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, pages: Optional[Tensor], scale: float, causal: bool,
+      sink: Optional[Tensor]) -> Tensor:
     return torch.empty_like(q)
 
 
@@ -422,17 +483,18 @@ def _check_decode(what: str, q: Tensor, k_cache: Tensor, v_cache: Tensor) -> Non
 
 
 def attention_decode(q: Tensor, k_cache: Tensor, v_cache: Tensor, cache_seqlens: Union[Tensor, int], block_table: Optional[Tensor] = None,
-                     softmax_scale: Optional[float] = None, causal: bool = False) -> Tensor:
+                     softmax_scale: Optional[float] = None, causal: bool = False, learnable_sink: Optional[Tensor] = None) -> Tensor:
     """Attention of a few queries at the end of each sequence to its cache, as flash-attention's flash_attn_with_kvcache without
     new keys: q is batch x queries x heads x head size, the caches batch x keys x kv heads x head size, of which sequence b
     uses the first cache_seqlens[b] (int32) keys, or with block_table (int32, batch x pages) pages x page x kv heads x head
-    size. No gradients."""
+    size; learnable_sink as of flash_attn_func. No gradients."""
     what = "attention_decode"
     _check_decode(what, q, k_cache, v_cache)
+    _check_sink(what, q.shape[2], learnable_sink)
     if isinstance(cache_seqlens, int):
         cache_seqlens = torch.full((q.shape[0],), cache_seqlens, dtype=torch.int32, device=q.device)
     for name, table in (("cache_seqlens", cache_seqlens), ("block_table", block_table)):
         if table is not None and table.dtype != torch.int32:
             wrong(what, f"{name} of {table.dtype}: int32")
     return _decode(q.contiguous(), k_cache.contiguous(), v_cache.contiguous(), cache_seqlens.contiguous(),
-                   None if block_table is None else block_table.contiguous(), _scale(softmax_scale, q), causal)
+                   None if block_table is None else block_table.contiguous(), _scale(softmax_scale, q), causal, learnable_sink)
