@@ -26,16 +26,18 @@ local function products(g, scores, probabilities, acc)
     for key, value in pairs(p.fp8 and {} or trans) do out[key] = value end
     return out
   end
-  local function score(query_cursor, key_cursor)
+  local steps = p.dim // p.k_step // p.parts
+  local function score(query_cursor, key_cursor, part)
     local a, b = descriptors.of(k, p.q, q, query_cursor.stage), descriptors.of(k, p.k, kk, key_cursor.stage)
     k:wgmma_fence()
-    for step = 0, p.dim // p.k_step - 1 do
+    for step = 0, steps - 1 do
       k:wgmma_mma_async(
-        scores, a(step), b(step), form(p.block, step == 0 and 0 or 1, { trans_a = 0, trans_b = 0 }))
+        scores, a(step + part * steps), b(step),
+        form(p.block, step + part == 0 and 0 or 1, { trans_a = 0, trans_b = 0 }))
     end
     k:wgmma_commit_group()
   end
-  local columns = p.value_dim + p.ones -- of V and of ones: one product, or two where they are more than 256
+  local columns = p.columns + p.ones -- of V and of ones: one product, or two where they are more than 256
   local parts = columns <= 256 and { { 0, columns } } or { { 0, 128 }, { 128, columns - 128 } }
   local function weigh(value_cursor)
     local b = descriptors.of(k, p.v, v, value_cursor.stage)
@@ -85,7 +87,9 @@ local function consumer_of(g)
   me.thread, me.lane = thread, thread & 31
   me.number = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
   me.leader = (thread & 127):eq(0)
-  me.scores, me.acc = k:regs("f32", p.block // 2), k:regs("f32", (p.value_dim + p.ones) // 2)
+  me.sharing = p.halves and p.cluster or 1 -- CTAs that get the same keys
+  me.query_tile = p.halves and k:special "cluster_ctarank" or me.number -- of 64 queries
+  me.scores, me.acc = k:regs("f32", p.block // 2), k:regs("f32", (p.columns + p.ones) // 2)
   local probabilities = k:regs("b32", 4 * p.block // p.k_step)
   me.score, me.weigh = products(g, me.scores, probabilities, me.acc)
   me.factors = fp8.factors(g)
@@ -97,8 +101,24 @@ local function consumer_of(g)
   me.weights = (p.fp8 and fp8_weights.emit or weights_of)(k, p, me.soft, me.scores, probabilities, me.acc)
   me.turns = k:turns { members = p.consumers, member = me.number, barrier = 1 }
   me.query, me.key, me.value = rings.q:cursor(), rings.k:cursor(), rings.v:cursor()
+  if p.halves then
+    k:mov(me.value.stage, me.number) -- stages of V: one for each consumer
+    return me
+  end
   k:mov(me.query.stage, me.number) -- stages of the queries: one for each consumer, then those of the next tile
   return me
+end
+
+-- Issues the scores of a block whose first keys have arrived; the last part of them is left to next_keys.
+local function score_block(me)
+  for part = 0, me.p.parts - 1 do
+    if part > 0 then
+      me.earlier = { stage = me.k:mov(me.key.stage, { type = "u32" }) }
+      me.rings.k:advance(me.key)
+      me.rings.k:wait(me.key)
+    end
+    me.score(me.query, me.key, part)
+  end
 end
 
 -- Goes on from the keys of a block, whose scores are in flight, and returns what gives their stage back. Of 8-bit
@@ -108,12 +128,23 @@ local function next_keys(me, at)
   local scored = { stage = k:mov(me.key.stage, { type = "u32" }) }
   ring:advance(me.key)
   if me.p.fp8 then k:if_(me.walk.block:gt(at.first), function() ring:wait(me.key) end) end
-  return function() ring:release(scored, { lane = me.lane }) end
+  return function() ring:release(scored, { lane = me.lane, cluster = me.sharing }) end
+end
+
+-- Waits for the scores, behind which so many groups of products have been issued. The keys of their first part go back
+-- first.
+local function wait_for_scores(me, behind)
+  if me.p.parts == 2 then
+    me.k:wgmma_wait_group(behind + 1)
+    me.rings.k:release(me.earlier, { lane = me.lane, cluster = me.sharing })
+  end
+  me.k:wgmma_wait_group(behind)
 end
 
 local function release_values(me)
-  me.rings.v:release(me.value, { lane = me.lane })
+  me.rings.v:release(me.value, { lane = me.lane, cluster = me.sharing })
   me.rings.v:advance(me.value)
+  if me.p.halves then me.rings.v:advance(me.value) end -- past that of the other consumer
 end
 
 -- The scores of the tile's first block, which is its last keys.
@@ -123,12 +154,12 @@ local function first_block(me, at, scored, hide)
   me.rings.q:wait(me.query)
   me.rings.k:wait(me.key)
   me.turns:take()
-  me.score(me.query, me.key)
+  score_block(me)
   me.turns:pass()
   me.walk.look_ahead()
   local release_keys = next_keys(me, at)
   for i = 0, #me.acc - 1 do k:mov(me.acc[i], 0.0) end
-  k:wgmma_wait_group(0)
+  wait_for_scores(me, 0)
   release_keys()
   scored(me.walk.block)
   hide(me.walk.block)
@@ -142,13 +173,13 @@ local function step(me, at, scored, hide, clear)
   me.walk.step()
   if not p.fp8 then me.rings.k:wait(me.key) end
   me.turns:take()
-  me.score(me.query, me.key)
+  score_block(me)
   me.rings.v:wait(me.value)
   me.weigh(me.value)
   me.turns:pass()
   me.walk.look_ahead()
   local release_scored = next_keys(me, at)
-  k:wgmma_wait_group(1)
+  wait_for_scores(me, 1)
   release_scored()
   scored(me.walk.block, clear and p.block_mask)
   if (p.causal or p.window) and not clear then hide(me.walk.block) end
@@ -237,7 +268,7 @@ function module.emit(g)
     each_step(me, at, function(clear) step(me, at, scored, hide, clear) end)
     local row = last_product(me, at, output, value_factor)
     output.store(at, row)
-    g.rings.q:skip(me.query, p.consumers)
+    g.rings.q:skip(me.query, p.query_tiles)
   end)
   me.turns:finish()
   output.finish()

@@ -10,6 +10,8 @@ return exclusions.new({
   dropout = option "dropout", score_slope = option "score_slope", no_score = lacking "score", no_mask = lacking "mask",
   splits = { "`splits`", function(p) return p.splits and p.splits > 1 end },
   bhsd = { '`layout` = "bhsd"', function(p) return p.layout == "bhsd" end },
+  halves = { "`dim` = 512", function(p) return p.dim == 512 end },
+  narrow_halves = { "a `value_dim` below 256", function(p) return p.value_dim < 256 end },
   fp8 = { "8-bit elements", function(p) return p.dtype == "e4m3" end },
   wide = { lacks = "8-bit elements", function(p) return p.dtype ~= "e4m3" end },
 }, {
@@ -17,6 +19,9 @@ return exclusions.new({
   { "descale", { "wide" }, "others have no scales" },
   { "exact", { "wide" }, "others make all probabilities so" },
   { "dropout", { "fp8" }, "it is for training" },
+  { "halves", { "fp8" }, "shared memory has no room for V and its transpose" },
+  { "halves", { "narrow_halves" }, "two consumers and two CTAs share its columns, in panels of 64" },
+  { "splits", { "halves" }, "its clusters share keys" },
   { "splits", { "fp8" }, "keys of 8 bits stay in one part" },
   { "block_mask", { "no_mask" }, "it finds the blocks in which `mask` hides all keys" },
   { "score_slope", { "no_score" }, "it is the derivative of that function" },

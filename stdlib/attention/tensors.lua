@@ -80,15 +80,21 @@ function module.box(p, rows, constant, lines)
   }
 end
 
---- Returns a function that copies a tile of a head by TMA, from `row` on.
-function module.loader(k, p)
+--- Returns a function that copies a tile of a head by TMA, from `row` on, and `part` times its columns. rank: of one of
+--- two CTAs that each copy half of the columns to both.
+function module.loader(k, p, rank)
   local place = module.place(p)
-  return function(tile, to, map, at, row, barrier)
-    for _, panel in ipairs(tile.tma_box.panels) do
+  return function(tile, to, map, at, row, barrier, part)
+    local panels = tile.tma_box.panels
+    for i = 1, rank and #panels // 2 or #panels do
+      local panel = panels[i]
       local column, down = panel.k, panel.mn
       if tile.major == "MN" then column, down = down, column end
-      local where = place(k:mov(column, { type = "u32" }), at, down == 0 and row or row + down)
-      k["cp_async_bulk_tensor_" .. #where .. "d"](k, to + tile:offset(panel.mn, panel.k), map, where, barrier)
+      local columns = tile.major == "MN" and tile.mn or tile.k
+      local first, ahead = k:mov(column + (part or 0) * columns, { type = "u32" }), to + tile:offset(panel.mn, panel.k)
+      if rank then first, ahead = first + rank * (columns // 2), ahead + rank * (tile.bytes // 2) end
+      local where = place(first, at, down == 0 and row or row + down)
+      k["cp_async_bulk_tensor_" .. #where .. "d"](k, ahead, map, where, barrier, rank and { mask = 3 } or {})
     end
   end
 end

@@ -83,7 +83,7 @@ local function attend(name, o, batches, queries, keys, ctas)
     local O = wg.zeros(out, shape(queries, o.heads, value_dim))
     local lse = o.lse and wg.zeros("f32", { batches, o.heads, queries }) or nil
     local given, factors_of = descales(o, batches, kv_heads)
-    given.backend, given.seed, given.grid, given.lse, given.scale, given.numerics = "sim", seed, not o.splits and { ctas or 2 } or nil, lse, scale, numerics
+    given.backend, given.seed, given.grid, given.lse, given.scale, given.numerics = "sim", seed, attention.plan.cluster == 1 and { ctas or 2 } or nil, lse, scale, numerics
     given.sink = sinks_of(o)
     attention:run(Q, K, V, O, given)
     assert(attention.counter[0] == 0, name .. ": the counter")
@@ -128,7 +128,7 @@ local function attend_packed(name, o, lengths)
   local attention = kernel_of(o, { packed = true })
   assert(#attention.kernel:check() == 0, name)
   local given, factors_of = descales(o, #lengths, kv_heads)
-  given.backend, given.grid, given.lse, given.max_queries = "sim", not o.splits and { 2 } or nil, lse, most
+  given.backend, given.grid, given.lse, given.max_queries = "sim", attention.plan.cluster == 1 and { 2 } or nil, lse, most
   given.sink = sinks_of(o)
   given.query_starts = wg.tensor("s32", { #query_starts }, query_starts)
   given.key_starts = wg.tensor("s32", { #key_starts }, key_starts)
