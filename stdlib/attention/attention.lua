@@ -124,7 +124,8 @@ end
 --- @option k_descale tensor?  the same of K
 --- @option v_descale tensor?  the same of V
 --- @option tensors table?  the tensors of the option `tensors`, by name
---- @option dropout_p number?  from 0 to 1: the probability of `dropout`; others are multiplied by 1 / (1 - dropout_p)
+--- @option dropout_p number?  the probability of `dropout`, from 0 to 31 / 32, or 1; what is kept is multiplied by
+---   1 / (1 - dropout_p)
 --- @option dropout_state tensor?  s64, seed and offset: another state drops others
 --- @option sink tensor?  f32, one for each head: the logits of the option `sink`, beside scores that `scale` has
 ---   multiplied

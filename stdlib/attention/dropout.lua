@@ -6,14 +6,20 @@
 --
 -- It gives four words for eight scores, accumulators of one thread: word i // 8 % 2 + 2 (j // 8 % 2) has 15 bits for an
 -- even key (bits 0 to 14) and 15 for the odd one behind it (bits 16 to 30). A score is kept where these are p * 2^15
--- (rounded) or more. What is dropped gets a sign, which no probability has; conversion to 16 bits makes 0 of it.
+-- (rounded) or more.
+--
+-- Numbers of f16 without a sign have the order of their bits, and what is no number comes last: one instruction
+-- compares both halves of a word, if p * 2^15 is a number. The gradients need both P and what is kept of it: they give
+-- what is dropped a sign, which no probability has, and conversion to 16 bits makes 0 of it.
 
 local arguments = require "wgrun.arguments"
 local native = require "wgrun.native"
+local elements = require "wgrun.tile.elements"
 
 local module = {}
 
 local rounds, bits = 7, 15
+local infinite = 0x7C00 -- of f16
 local multipliers, weyl = { 0xD2511F53, 0xCD9E8D57 }, { 0x9E3779B9, 0xBB67AE85 }
 
 local function u32(k, x) return k:mov(x, { type = "u32" }) end
@@ -21,8 +27,8 @@ local function u32(k, x) return k:mov(x, { type = "u32" }) end
 --- The probability of a launch with those options.
 function module.probability(p, given)
   local dropped = given.dropout_p
-  if not (dropped >= 0 and dropped <= 1) then
-    native.fail(("%s: dropout_p is %s, must be from 0 to 1"):format(p.what:gsub("^wg%.", ""), dropped))
+  if not (dropped >= 0 and dropped <= infinite / (1 << bits) or dropped == 1) then
+    native.fail(("%s: dropout_p is %s, must be from 0 to 31 / 32, or 1"):format(p.what:gsub("^wg%.", ""), dropped))
   end
   return dropped
 end
@@ -33,8 +39,9 @@ function module.factor(p, given)
   return kept > 0 and 1 / kept or 0
 end
 
---- Adds the kernel's parameters to `rows` (builder/parameters.lua). given(launch): the options of a launch.
-function module.add_parameters(p, rows, given)
+--- Adds the kernel's parameters to `rows` (builder/parameters.lua). given(launch): the options of a launch; unit: what
+--- a kept probability is divided by.
+function module.add_parameters(p, rows, given, unit)
   local function state(l)
     local tensor = given(l).dropout_state
     local got, want = arguments.shape_text(arguments.shape_of(tensor)), arguments.shape_text { 2 }
@@ -43,13 +50,16 @@ function module.add_parameters(p, rows, given)
     end
     return tensor
   end
-  local function threshold(l) -- what is added to 15 bits, in both halves of a word, so that the next bit tells
-    return ((1 << bits) - math.floor(module.probability(p, given(l)) * (1 << bits) + 0.5)) * 0x10001
+  local function threshold(l)
+    return math.min(math.floor(module.probability(p, given(l)) * (1 << bits) + 0.5), infinite) * 0x10001
   end
   for _, row in ipairs(p.dropout and {
     { "dropout_state", "const s64*", "two elements: seed and offset", value = state },
-    { "kept_from", "u32", "(2^15 - p * 2^15) * (2^16 + 1), where p is dropped", value = threshold },
-    { "kept_factor", "f32", "1 / (1 - p)", value = function(l) return module.factor(p, given(l)) end },
+    { "kept_from", "u32", "p * 2^15 * (2^16 + 1), where p is dropped, up to 31 / 32", value = threshold },
+    {
+      "kept_factor", "f32", ("%d / (1 - p), or 0"):format(unit or 1),
+      value = function(l) return (unit or 1) * module.factor(p, given(l)) end,
+    },
   } or {}) do rows[#rows + 1] = row end
   return rows
 end
@@ -80,27 +90,32 @@ function module.generator(k, sizes)
   end
 end
 
--- Gives f32 values a sign where they are dropped: `word` has the bits of `low` and of `high`.
-local function mark(k, sizes, word, low, high)
-  local dropped = ~((word & 0x7FFF7FFF) + sizes.kept_from)
-  for _, one in ipairs { { low, dropped << 16 }, { high, dropped } } do
-    k:mov(one[1], k:mov(k:mov(one[1], { type = "b32" }) | (one[2] & 0x80000000), { type = "f32" }))
-  end
-end
+--- What the forward pass divides kept probabilities by: the number 1 of f16 is 2^-7 as bf16.
+module.units = { f16 = 1, bf16 = 128 }
 
---- Returns drop(block): marks the thread's probabilities, `me.scores`, of a block of keys. row: its first query.
---- me.random: of module.generator.
+--- Returns pack(block, out): converts the thread's probabilities of a block of keys, `me.scores`, to words of 16 bits,
+--- those that are dropped to 0. row: the thread's first query; me.random: of module.generator.
 function module.emit(me, at, row)
   local k, p, pair, y = me.k, me.p, at.batch * me.p.heads + at.head, (row >> 4 << 3) + (row & 7)
-  return function(block)
+  return function(block, out)
     local x = block * (p.block // 4) + (me.lane & 3)
     for sixteen = 0, p.block // 16 - 1 do
       local words = me.random(x + 4 * sixteen, y, pair)
       for word = 0, 3 do
-        local r = 8 * sixteen + 2 * word
-        mark(k, me.sizes, words[word], me.scores[r], me.scores[r + 1])
+        local i = 4 * sixteen + word
+        local kept = k:set_pair_geu_f16x2(k:abs_f16x2(words[word]), me.sizes.kept_from)
+        local probabilities = elements.to_output[p.dtype](k, me.scores[2 * i], me.scores[2 * i + 1])
+        k["mul_rn_" .. p.dtype .. "x2"](k, out[i], probabilities, kept)
       end
     end
+  end
+end
+
+-- Gives f32 values a sign where they are dropped: `word` has the bits of `low` and of `high`.
+local function mark(k, sizes, word, low, high)
+  local dropped = ~((word & 0x7FFF7FFF) + (0x80008000 - sizes.kept_from))
+  for _, one in ipairs { { low, dropped << 16 }, { high, dropped } } do
+    k:mov(one[1], k:mov(k:mov(one[1], { type = "b32" }) | (one[2] & 0x80000000), { type = "f32" }))
   end
 end
 
@@ -134,7 +149,7 @@ end
 
 local conversions = { bf16 = "cvt_rn_relu_bf16x2_f32", f16 = "cvt_rn_relu_f16x2_f32" }
 
---- The conversion of two adjacent probabilities to a word, which makes 0 of what is dropped.
+--- Gradients: the conversion of two adjacent probabilities to a word, which makes 0 of what is dropped.
 function module.conversion(dtype)
   return function(k, x, y) return k[conversions[dtype]](k, y, x) end
 end

@@ -63,7 +63,7 @@ function module.make(p)
     p.cluster == 1 and { "counter", "u32*", "one element, 0 before the launch and after it" },
     sink.parameter(p, "sink", "const f32*", function(l) return l.given end),
   }
-  dropout.add_parameters(p, rows, function(l) return l.given end)
+  dropout.add_parameters(p, rows, function(l) return l.given end, dropout.units[p.dtype])
   return parameters.rows(captured.add_parameters(p, rows, function(l) return l.given.tensors end))
 end
 

@@ -38,7 +38,7 @@ end
 check.raises("wg.attention: `dim` = 512 excludes 8-bit elements: shared memory has no room for V and its transpose", wg.attention, { dim = 512, dtype = "e4m3" })
 check.raises("wg.attention: `dim` = 512 excludes a `value_dim` below 256: two consumers and two CTAs share its columns, in panels of 64", wg.attention, { dim = 512, value_dim = 192 })
 check.raises("wg.attention: `splits` excludes `dim` = 512: its clusters share keys", wg.attention, { dim = 512, splits = 2 })
-check.raises("blocks of 128 keys take 393216 bytes of shared memory, and there are 231424", wg.attention, { dim = 512, block = 128 })
+check.raises("blocks of 128 keys take 327680 bytes of shared memory, and there are 231424", wg.attention, { dim = 512, block = 128 })
 do
   local T = wg.zeros("bf16", { 1, 8, 1, 512 })
   check.refuses("attention:run: `grid` does not go with dim = 512: each tile has a cluster of its own", function() wg.attention({ dim = 512 }):run(T, T, T, T, { grid = 2 }) end)

@@ -267,6 +267,14 @@ class Attention(Case):
         with self.assertRaisesRegex(ValueError, "do not fit"):
             wt.attention(q, k, v[:, :1])
 
+    def test_head_size_512(self):
+        for value_dim in (256, 512):
+            q, k, v = self.tensors(1, 40, 70, 2, 1, 512, grad=False, value_dim=value_dim)
+            self.near(wt.flash_attn_func(q, k, v, causal=True), exact_attention(*double(q, k, v), lambda i, j: j <= i + 30))
+        for call in (lambda: wt.flash_attn_func(q.detach().requires_grad_(), k, v), lambda: wt.flash_attn_func(q, k, v[..., :128])):
+            with self.assertRaisesRegex(NotImplementedError, "of a head size of 512"):
+                call()
+
     def test_masks(self):
         theirs = torch.nn.functional.scaled_dot_product_attention
         seen = torch.rand(2, 1, 40, 72, device=DEVICE) > 0.3
@@ -548,7 +556,7 @@ class Attention(Case):
         self.gradients(packed, lambda *all: torch.cat([exact_attention(*(t[None, at:at + n] for t in all), kept=mask[b:b + 1, :, :n, :n])[0]
                                                       for b, (at, n) in enumerate(((0, 40), (40, 30)))]), flat)
         self.assertEqual(wt.attention(*turned, dropout_p=1.0).count_nonzero().item(), 0)
-        for p in (-0.1, 1.5, math.nan):
+        for p in (-0.1, 0.99, 1.5, math.nan):
             with self.assertRaisesRegex(ValueError, "dropout_p of"):
                 wt.flash_attn_func(q, k, v, p)
 

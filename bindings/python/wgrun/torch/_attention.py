@@ -11,7 +11,7 @@ from torch import Tensor
 from ._dropout import state_of
 from ._made import DTYPES, autocast, dtype_of, launcher, missing, operation, ready, script, untraced, wrong
 
-_DIMS = (64, 96, 128, 192, 256)
+_DIMS = (64, 96, 128, 192, 256, 512)
 
 # What becomes of scores besides the options of wg.attention, by `options.kind`. Tensors that are read have a value for each
 # score ("bias", "hides") or for each head of each sequence ("alibi").
@@ -211,6 +211,10 @@ def _attention_gradients(ctx: Any, d: Tensor, _: Optional[Tensor]) -> tuple[Opti
 _attention.register_autograd(_attention_gradients, setup_context=_attention_context)
 
 
+def _needs_gradients(*tensors: Optional[Tensor]) -> bool:
+    return torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in tensors)
+
+
 @untraced
 def _check(what: str, q: Tensor, k: Tensor, v: Tensor, rank: int, head_at: int) -> None:
     dtype_of(what, q, k, v)
@@ -219,9 +223,11 @@ def _check(what: str, q: Tensor, k: Tensor, v: Tensor, rank: int, head_at: int) 
     if rank == 4 and q.shape[0] != k.shape[0]:
         wrong(what, f"Q has {q.shape[0]} sequences and K {k.shape[0]}")
     if q.shape[-1] not in _DIMS:
-        missing(what, f"a head size of {q.shape[-1]}: 64, 96, 128, 192 or 256")
+        missing(what, f"a head size of {q.shape[-1]}: 64, 96, 128, 192, 256 or 512")
     if v.shape[-1] not in _DIMS or v.shape[-1] > q.shape[-1]:
-        missing(what, f"a head size of V of {v.shape[-1]} beside {q.shape[-1]}: 64, 96, 128, 192 or 256, and not more than Q has")
+        missing(what, f"a head size of V of {v.shape[-1]} beside {q.shape[-1]}: 64, 96, 128, 192, 256 or 512, and not more than Q has")
+    if q.shape[-1] == 512 and (v.shape[-1] < 256 or _needs_gradients(q, k, v)):
+        missing(what, "of a head size of 512 heads of V below 256, and gradients")
     if k.shape[head_at] == 0 or q.shape[head_at] % max(k.shape[head_at], 1):
         wrong(what, f"{q.shape[head_at]} heads of Q and {k.shape[head_at]} of K: each of K serves equally many of Q")
 
@@ -244,10 +250,6 @@ def _no(what: str, **given: Any) -> None:
     for name, value in given.items():
         if value:
             missing(what, f"{name}")
-
-
-def _needs_gradients(*tensors: Optional[Tensor]) -> bool:
-    return torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in tensors)
 
 
 @untraced
@@ -284,8 +286,8 @@ def _mask(what: str, query: Tensor, key: Tensor, mask: Tensor) -> tuple[str, Ten
 def attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor] = None, dropout_p: float = 0.0,
               is_causal: bool = False, scale: Optional[float] = None, enable_gqa: bool = False) -> Tensor:
     """torch.nn.functional.scaled_dot_product_attention: tensors are batch x heads x sequence x head size, or such views of
-    batch x sequence x heads x head size, which are then not copied. bfloat16 or float16, head sizes 64, 96, 128, 192 and
-    256; that of value, which the result has, may be less than that of query and key. attn_mask, of bool or what is added to
+    batch x sequence x heads x head size, which are then not copied. bfloat16 or float16, head sizes 64, 96, 128, 192, 256
+    and, without gradients, 512; that of value, which the result has, may be less than that of query and key. attn_mask, of bool or what is added to
     the scores, is read score by score, which takes time, and gets no gradient. With is_causal query i sees the keys up to i,
     as PyTorch has it: where there are more keys than queries flash_attn_func has the last query see the last key. dropout_p
     drops weights as flash_attn_func does."""

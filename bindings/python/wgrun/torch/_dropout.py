@@ -16,8 +16,8 @@ _WORD = 0xFFFFFFFF
 
 @untraced
 def _check(what: str, p: float) -> None:
-    if not 0 <= p <= 1:
-        wrong(what, f"dropout_p of {p}: from 0 to 1")
+    if not (0 <= p <= 31 / 32 or p == 1):
+        wrong(what, f"dropout_p of {p}: from 0 to 31 / 32, or 1")
 
 
 def state_of(what: str, p: float, q: Tensor) -> Optional[Tensor]:
@@ -58,4 +58,4 @@ def dropout_mask(state: Tensor, dropout_p: float, batch: int, heads: int, querie
     number = (i // 8 % 2 + 2 * (j // 8 % 2)).expand_as(counter[0])
     word = torch.stack(counter).gather(0, number[None])[0]
     bits = word >> 16 * (j % 2) & (1 << _BITS) - 1
-    return (bits >= int(dropout_p * (1 << _BITS) + 0.5)).reshape(batch, heads, queries, keys)
+    return ((bits >= int(dropout_p * (1 << _BITS) + 0.5)) & (dropout_p < 1)).reshape(batch, heads, queries, keys)
