@@ -56,25 +56,26 @@ end
 
 -- The probabilities of 16-bit types as words of A: first() makes those of a tile's first block. Of later blocks,
 -- early(seen) makes the exponentials while the product with V runs, and late() packs them after it; seen: each row has
--- a score in the block. With dropout both pack by pack_kept(words), behind the sums of the exponentials.
+-- a score in the block. Both call prepare(), behind the sums of the exponentials, which returns what packs them with
+-- dropout, or nil.
 local function weights_of(k, p, soft, scores, words, acc)
-  local convert, rescale, kept = elements.to_output[p.dtype], nil, p.dropout and k:regs("b32", #words)
+  local convert, rescale, pack_kept = elements.to_output[p.dtype], nil, nil
   local function pack()
+    if pack_kept then return pack_kept(words) end
     for i = 0, #words - 1 do k:mov(words[i], convert(k, scores[2 * i], scores[2 * i + 1])) end
   end
   return {
-    first = function(pack_kept)
+    first = function(prepare)
       soft:first()
-      if kept then pack_kept(words) else pack() end
+      pack_kept = prepare()
+      pack()
     end,
-    early = function(seen, pack_kept)
+    early = function(seen, prepare)
       rescale = soft:next(seen)
-      if kept then pack_kept(kept) end
+      pack_kept = prepare()
     end,
     late = function()
-      for i = 0, kept and #words - 1 or -1 do k:mov(words[i], kept[i]) end
-      -- Before the branch: behind it, ptxas (13.0) begins to pack when all exponentials are there.
-      if not kept then pack() end
+      pack() -- before the branch: behind it, ptxas (13.0) begins to pack when all exponentials are there
       rescale(acc)
     end,
   }
@@ -164,7 +165,7 @@ local function first_block(me, at, scored, hide)
   release_keys()
   scored(me.walk.block)
   hide(me.walk.block)
-  me.weights.first(me.pack_kept)
+  me.weights.first(me.prepare)
 end
 
 -- The scores of one more block, while the probabilities of the block before are multiplied with V. clear: `causal` and
@@ -184,7 +185,7 @@ local function step(me, at, scored, hide, clear)
   release_scored()
   scored(me.walk.block, clear and p.block_mask)
   if (p.causal or p.window) and not clear then hide(me.walk.block) end
-  me.weights.early(clear and not p.score and (not p.mask or p.block_mask ~= nil), me.pack_kept)
+  me.weights.early(clear and not p.score and (not p.mask or p.block_mask ~= nil), me.prepare)
   k:wgmma_wait_group(0)
   release_values(me)
   me.weights.late()
@@ -255,8 +256,8 @@ function module.emit(g)
 
   g.scheduler.each(function(at)
     local hide, scored = scheduler.hider(me, at), attention_scores.emit(me, at)
-    local pack_kept = p.dropout and dropout.emit(me, at, output.row(at))
-    function me.pack_kept(words) pack_kept(me.walk.block, words) end
+    local drop = p.dropout and dropout.emit(me, at, output.row(at))
+    function me.prepare() return drop and drop(me.walk.block) end
     if p.splits > 1 then
       part(me, at, scored, hide)
       return splits.join(me, at, output)

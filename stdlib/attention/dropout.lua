@@ -93,20 +93,25 @@ end
 --- What the forward pass divides kept probabilities by: the number 1 of f16 is 2^-7 as bf16.
 module.units = { f16 = 1, bf16 = 128 }
 
---- Returns pack(block, out): converts the thread's probabilities of a block of keys, `me.scores`, to words of 16 bits,
---- those that are dropped to 0. row: the thread's first query; me.random: of module.generator.
+--- Returns prepare(block), which converts the thread's probabilities of a block of keys, `me.scores`, to words of 16
+--- bits, and returns pack(out): it sets `out` to these words, with 0 for what is dropped. row: the thread's first
+--- query; me.random: of module.generator.
 function module.emit(me, at, row)
   local k, p, pair, y = me.k, me.p, at.batch * me.p.heads + at.head, (row >> 4 << 3) + (row & 7)
-  return function(block, out)
-    local x = block * (p.block // 4) + (me.lane & 3)
+  return function(block)
+    local x, prepared = block * (p.block // 4) + (me.lane & 3), {}
     for sixteen = 0, p.block // 16 - 1 do
       local words = me.random(x + 4 * sixteen, y, pair)
       for word = 0, 3 do
         local i = 4 * sixteen + word
-        local kept = k:set_pair_geu_f16x2(k:abs_f16x2(words[word]), me.sizes.kept_from)
-        local probabilities = elements.to_output[p.dtype](k, me.scores[2 * i], me.scores[2 * i + 1])
-        k["mul_rn_" .. p.dtype .. "x2"](k, out[i], probabilities, kept)
+        prepared[i] = {
+          elements.to_output[p.dtype](k, me.scores[2 * i], me.scores[2 * i + 1]),
+          k:set_pair_geu_f16x2(k:abs_f16x2(words[word]), me.sizes.kept_from),
+        }
       end
+    end
+    return function(out)
+      for i = 0, #prepared do k["mul_rn_" .. p.dtype .. "x2"](k, out[i], prepared[i][1], prepared[i][2]) end
     end
   end
 end
