@@ -190,9 +190,9 @@ local function launch_with(name, self, Q, K, V, O, given)
   local values, rest = arguments.split_options(name, "attention:launch", given)
   local p = self.plan
   if p.cluster > 1 and rest.grid then
-    fail(p.halves and ("%s: `grid` does not go with dim = 512: each tile has a cluster of its own"):format(name) or (
-      "%s: `grid` does not go with keys in %d parts: each tile has a cluster of its own (splits = 1 for another grid)"
-    ):format(name, p.splits))
+    local what = p.split_columns and "dim = 512" or ("keys in %d parts"):format(p.splits)
+    fail(("%s: `grid` does not go with %s: each tile has a cluster of its own%s"):format(
+      name, what, p.split_columns and "" or " (splits = 1 for another grid)"))
   end
   return arguments.extended(self:launch(Q, K, V, O, values), rest)
 end

@@ -89,8 +89,8 @@ local function consumer_of(g)
   me.thread, me.lane = thread, thread & 31
   me.number = k:shfl_sync_idx_b32((thread >> 7) - 1, 0, 31) -- tells the assembler that all lanes have the same number
   me.leader = (thread & 127):eq(0)
-  me.sharing = p.halves and p.cluster or 1 -- CTAs that get the same keys
-  me.query_tile = p.halves and k:special "cluster_ctarank" or me.number -- of 64 queries
+  me.sharing = p.split_columns and p.cluster or 1 -- CTAs that get the same keys
+  me.query_tile = p.split_columns and k:special "cluster_ctarank" or me.number -- of 64 queries
   me.scores, me.acc = k:regs("f32", p.block // 2), k:regs("f32", (p.columns + p.ones) // 2)
   local probabilities = k:regs("b32", 4 * p.block // p.k_step)
   me.score, me.weigh = products(g, me.scores, probabilities, me.acc)
@@ -103,7 +103,7 @@ local function consumer_of(g)
   me.weights = (p.fp8 and fp8_weights.emit or weights_of)(k, p, me.soft, me.scores, probabilities, me.acc)
   me.turns = k:turns { members = p.consumers, member = me.number, barrier = 1 }
   me.query, me.key, me.value = rings.q:cursor(), rings.k:cursor(), rings.v:cursor()
-  if p.halves then
+  if p.split_columns then
     k:mov(me.value.stage, me.number) -- stages of V: one for each consumer
     return me
   end
@@ -146,7 +146,7 @@ end
 local function release_values(me)
   me.rings.v:release(me.value, { lane = me.lane, cluster = me.sharing })
   me.rings.v:advance(me.value)
-  if me.p.halves then me.rings.v:advance(me.value) end -- past that of the other consumer
+  if me.p.split_columns then me.rings.v:advance(me.value) end -- past that of the other consumer
 end
 
 -- The scores of the tile's first block, which is its last keys.

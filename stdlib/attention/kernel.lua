@@ -18,7 +18,7 @@ local module = {}
 -- The producer: the queries of a tile, its blocks of K, and V a block behind, since the scores come first.
 local function produce(g)
   local k, p, rings, maps, buffers = g.k, g.p, g.rings, g.maps, g.buffers
-  local rank = p.halves and k:special "cluster_ctarank" or nil
+  local rank = p.split_columns and k:special "cluster_ctarank" or nil
   local load_own, load_shared = tensors.loader(k, p), tensors.loader(k, p, rank)
   local function loader(ring, tile, map, base)
     local load, cursor = ring == rings.q and load_own or load_shared, ring:cursor()
@@ -82,11 +82,11 @@ local function stages_of(k, p, readers)
   }
   local rings = {
     q = k:pipeline {
-      stages = p.query_stages * p.query_tiles, arrivals = p.fp8 and 4 or p.halves and 2 or 1, name = "query",
+      stages = p.query_stages * p.query_tiles, arrivals = p.fp8 and 4 or p.split_columns and 2 or 1, name = "query",
     },
     k = k:pipeline { stages = p.stages, arrivals = readers, name = "key" },
     v = k:pipeline {
-      stages = p.value_stages, arrivals = p.halves and readers // 2 or readers,
+      stages = p.value_stages, arrivals = p.split_columns and readers // 2 or readers,
       producers = p.fp8 and p.transposers or 1, name = "value",
     },
   }
@@ -122,7 +122,7 @@ function module.make(p, list)
     g.maps, g.sizes = parameters.declare(k, list)
     g.maps.O = g.maps.O or g.sizes.O
     local readers = 4 * p.consumers
-    g.buffers, g.rings = stages_of(k, p, p.halves and 2 * readers or readers)
+    g.buffers, g.rings = stages_of(k, p, p.split_columns and 2 * readers or readers)
     g.scheduler = scheduler.scheduler(g, readers + p.transposers)
 
     local thread = k:special "tid.x"
@@ -140,7 +140,7 @@ function module.make(p, list)
       k:setmaxnreg_inc(p.registers[2])
       consume.emit(g)
     end)
-    if p.halves then meeting.all(k, p.cluster) end -- the other CTA may still write to this one
+    if p.split_columns then meeting.all(k, p.cluster) end -- the other CTA may still write to this one
   end)
   kernel:launch_rule { notes = parameters.notes(list) }
   return kernel

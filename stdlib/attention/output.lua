@@ -42,7 +42,7 @@ function module.emit(me)
 
   function output.store_pairs(at, row, values, column)
     local rows = rows_of(at)
-    rows.column, rows.dim = column or p.halves and mine * p.columns or nil, p.value_dim
+    rows.column, rows.dim = column or p.split_columns and mine * p.columns or nil, p.value_dim
     tensors.store_pairs(k, p, values, maps.O, rows, row)
   end
 
@@ -59,7 +59,7 @@ function module.emit(me)
     local first_row = at.row + (me.query_tile << 6)
     if p.packed then return store_packed(at, row) end
     local place, first = tensors.place(p), p.fp8 and mine * (p.panels * p.panel.bytes) or me.query.stage * p.q.bytes
-    if p.halves then
+    if p.split_columns then
       first = mine * (p.panels * p.panel.bytes)
       k:bar_sync(1 + 2 * p.consumers, { threads = 128 * p.consumers }) -- both have read the queries
     end
@@ -68,7 +68,7 @@ function module.emit(me)
       offset = first,
       barrier = mine + (1 + p.consumers), place = function(column, down) return place(column, at, down) end,
     }
-    local column = p.halves and mine * p.columns or k:mov(0, { type = "u32" })
+    local column = p.split_columns and mine * p.columns or k:mov(0, { type = "u32" })
     write(me.acc:slice(0, p.columns // 2), first_row, column)
     if p.fp8 then return end
     if not stored then return free_queries(me.query) end
@@ -83,7 +83,7 @@ function module.emit(me)
       local inside = row + 8 * half
       local function writes() -- of consumers with the same rows the first one
         local first_lane = (me.lane & 3):eq(0)
-        return p.halves and first_lane & mine:eq(0) or first_lane
+        return p.split_columns and first_lane & mine:eq(0) or first_lane
       end
       local place = p.packed and at.head * sizes.total + at.query_start + inside
         or (at.batch * p.heads + at.head) * sizes.queries + inside

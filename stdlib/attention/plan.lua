@@ -16,16 +16,16 @@ local fail, options = native.fail, arguments.options
 -- By head size: warpgroups of 64 queries each, keys in a block, stages of K and of V, and of the queries. As fast as
 -- any that were measured (docs/experiments/attention.md).
 --
--- Of 512 columns (`halves`) O of 64 queries takes the registers of two consumers. Each computes all scores, and has
--- half of the columns of V and O. The two CTAs of a cluster have 64 queries each, and get K and V by the same copies.
--- Stages have half of the columns of a block: three of K, and one of V for each consumer.
+-- Of 512 columns (`split_columns`) O of 64 queries takes the registers of two consumers. Each computes all scores, and
+-- has half of the columns of V and O. The two CTAs of a cluster have 64 queries each, and get K and V by the same
+-- copies. Stages have half of the columns of a block: three of K, and one of V for each consumer.
 local shapes = {
   [64] = { consumers = 3, block = 128, stages = 3, query_stages = 2 },
   [96] = { consumers = 2, block = 128, stages = 2, query_stages = 2 },
   [128] = { consumers = 2, block = 128, stages = 2, query_stages = 2 },
   [192] = { consumers = 2, block = 96, stages = 2, query_stages = 1 },
   [256] = { consumers = 2, block = 64, stages = 2, query_stages = 1 },
-  [512] = { consumers = 2, block = 64, stages = 3, query_stages = 1, halves = true },
+  [512] = { consumers = 2, block = 64, stages = 3, query_stages = 1, split_columns = true },
 }
 
 -- Likewise for 8-bit elements. The warps that transpose V have `chunks` of it on their way.
@@ -114,7 +114,7 @@ local function lay_out(p)
     p.k.bytes + p.v.bytes + (p.raw and p.raw.bytes or 0)
   local queries, of_panel = p.query_stages * p.query_tiles * p.q.bytes, p.fp8 and p.panel.bytes * p.consumers or 0
   local function used_with(panels)
-    if p.halves then return queries + p.stages * p.k.bytes + 2 * p.v.bytes end
+    if p.split_columns then return queries + p.stages * p.k.bytes + 2 * p.v.bytes end
     return queries + p.stages * of_stage + panels * of_panel
   end
   while p.stages > 2 and used_with(1) > most do p.stages = p.stages - 1 end
@@ -146,10 +146,10 @@ function module.make(opts)
   if p.block % p.k_step ~= 0 then
     fail(("wg.attention: block is %d, must be a multiple of %d (a K step)"):format(p.block, p.k_step))
   end
-  p.halves = shape.halves
-  p.columns = p.halves and p.value_dim // 2 or p.value_dim -- of each consumer
-  p.query_tiles = p.halves and 1 or p.consumers
-  p.parts = p.halves and 2 or 1 -- of a block, in columns: each a stage
+  p.split_columns = shape.split_columns
+  p.columns = p.split_columns and p.value_dim // 2 or p.value_dim -- of each consumer
+  p.query_tiles = p.split_columns and 1 or p.consumers
+  p.parts = p.split_columns and 2 or 1 -- of a block, in columns: each a stage
   p.threads, p.m = 128 * (1 + p.consumers), 64 * p.consumers
   p.registers = p.consumers == 3 and { 32, 160 } or { 40, 232 }
   p.transposers, p.lift, p.ones = 0, 0, 0
@@ -167,9 +167,9 @@ function module.make(opts)
     p.join, p.query_stages = splits.join_plan(p, p.splits), 1 -- a CTA has one tile
     p.stages = splits.split_stages(p)
   end
-  p.cluster = p.halves and 2 or p.splits
+  p.cluster = p.split_columns and 2 or p.splits
   lay_out(p)
-  p.value_stages = p.halves and 2 or p.stages
+  p.value_stages = p.split_columns and 2 or p.stages
   if p.splits == 1 then return p end
   local stage, bytes, room = splits.join_lacks(p, p.splits, p.stages)
   if stage then

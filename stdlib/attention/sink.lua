@@ -45,7 +45,7 @@ end
 function module.store_part(k, sizes, sum, block)
   local thread = k:special "tid.x"
   sum = warps.over_lanes(k, sum, add, 32)
-  k:st_global_f32(k:element(sizes.sink_parts, (block << 2) + (thread >> 5)), sum, { guard = (thread & 31):eq(0) })
+  k:st_global_f32(k:element(sizes.sink_sums, (block << 2) + (thread >> 5)), sum, { guard = (thread & 31):eq(0) })
 end
 
 --- Gradients: the sum of all parts of a head, in the same order in each run, by the first of its CTAs.
@@ -56,7 +56,7 @@ function module.add_parts(k, p, sizes)
   k:if_((k:special "ctaid.x" | k:special "ctaid.z"):eq(0), function()
     local sum = k:mov(0.0, { type = "f32" })
     k:loop(k:special "nctaid.z", function(batch)
-      local first = k:element(sizes.sink_parts, (batch * p.heads + head) * blocks << 2)
+      local first = k:element(sizes.sink_sums, (batch * p.heads + head) * blocks << 2)
       k:loop({ from = thread, to = blocks, step = threads }, function(block)
         local four = k:ld_global_v4_f32(k:mad_wide_u32(block, 16, first))
         k:add(sum, sum, (four[0] + four[1]) + (four[2] + four[3]))

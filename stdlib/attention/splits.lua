@@ -56,7 +56,7 @@ module.most = 16
 --- The model is how long the longest CTA takes, in ns, with a start of its own for each round of clusters, as measured
 --- on an H200 (docs/experiments/attention.md).
 function module.choose(p, problem)
-  if p.fp8 or p.halves or not (problem and problem[3]) then return 1 end
+  if p.fp8 or p.split_columns or not (problem and problem[3]) then return 1 end
   local tiles, keys = ceil_div(problem[1], p.m) * p.heads * problem[3], problem[2]
   if p.window then keys = math.min(keys, p.m + p.window * (p.causal and 1 or 2)) end
   if tiles > roofline.sms() then return 1 end

@@ -85,7 +85,7 @@ local function workspace(self, blocks, dQ)
   return prepared_launches.memory(self, blocks, dQ, function()
     return {
       stats = wg.empty("f32", { blocks * p.stats_bytes // 4 }), sums = wg.empty("f32", { blocks * p.sums_bytes // 4 }),
-      sink_parts = p.sink and wg.empty("f32", { 4 * blocks }) or nil,
+      sink_sums = p.sink and wg.empty("f32", { 4 * blocks }) or nil,
     }
   end)
 end

@@ -22,7 +22,7 @@ function module.make(p)
     before = parameters.rows {
       { "O", const }, { "dO", const }, { "lse", "const f32*" }, { "stats", "f32*" }, { "sums", "f32*" },
       p.packed and query_starts or { "queries", "u32" }, p.packed and { "total", "u32" },
-      of_sink("sink", "const f32*"), p.sink and { "sink_parts", "f32*" },
+      of_sink("sink", "const f32*"), p.sink and { "sink_sums", "f32*" },
       p.dropout and { "kept", "f32", value = function(l) return 1 - dropout.probability(p, l) end },
     },
     kernel = parameters.rows(captured.add_parameters(p, dropout.add_parameters(p, {
@@ -36,7 +36,7 @@ function module.make(p)
     after = parameters.rows {
       result("dQ", p.q_panel.lines, p.q_panel), { "sums", "const f32*" },
       { "scale", "f32", value = p.dropout and scale_of_dq or nil }, p.packed and query_starts,
-      p.sink and { "sink_parts", "const f32*" }, of_sink("dsink", "f32*"),
+      p.sink and { "sink_sums", "const f32*" }, of_sink("dsink", "f32*"),
     },
   }
 end
