@@ -14,6 +14,7 @@ except ImportError:
     print("skipped: no torch")
     sys.exit(77)
 
+import torch.utils.checkpoint
 import wgrun
 import wgrun.torch as wt
 
@@ -271,6 +272,8 @@ class Attention(Case):
         for value_dim in (256, 512):
             q, k, v = self.tensors(1, 40, 70, 2, 1, 512, grad=False, value_dim=value_dim)
             self.near(wt.flash_attn_func(q, k, v, causal=True), exact_attention(*double(q, k, v), lambda i, j: j <= i + 30))
+        lengths = torch.tensor([70], dtype=torch.int32, device=DEVICE)
+        self.near(wt.attention_decode(q[:, :2], k, v, lengths, causal=True), exact_attention(*double(q[:, :2], k, v), lambda i, j: j <= i + 68))
         for call in (lambda: wt.flash_attn_func(q.detach().requires_grad_(), k, v), lambda: wt.flash_attn_func(q, k, v[..., :128])):
             with self.assertRaisesRegex(NotImplementedError, "of a head size of 512"):
                 call()
@@ -692,6 +695,41 @@ class Operators(Case):
         g, beta = (torch.rand(1, 24, 2, device=DEVICE, requires_grad=True) for _ in range(2))
         state = torch.randn(1, 2, 128, 128, device=DEVICE, requires_grad=True)
         self.check(torch.ops.wgrun.delta_rule.default, q, k, v, g, beta, 0.1, state, True, False, None)
+
+    def test_opcheck_of_options(self):
+        q, k, v = (random(1, 40, 2, 64, grad=True) for _ in range(3))
+        sink, state = torch.randn(2, device=DEVICE, requires_grad=True), torch.tensor([3, 4], device=DEVICE)
+        self.check(torch.ops.wgrun.attention.default, q, k, v, 0.125, True, 0, 0.0, "bshd", "", None, True, sink, 0.25, state)
+
+    def test_compile_of_options(self):
+        q, k, v, sink = *(random(1, 64, 2, 64, grad=True) for _ in range(3)), torch.randn(2, device=DEVICE, requires_grad=True)
+
+        def both(q, k, v, sink):
+            o, _, state = wt.flash_attn_func(q, k, v, 0.25, learnable_sink=sink, return_attn_probs=True)
+            return o, state
+
+        o, state = torch.compile(both, fullgraph=True, backend="aot_eager")(q, k, v, sink)
+        kept = wt.dropout_mask(state, 0.25, 1, 2, 64, 64) / 0.75
+        exact = double(q, k, v, sink)
+        want = exact_attention(*exact[:3], sink=exact[3], kept=kept)
+        self.near(o, want)
+        for mine, theirs in zip(torch.autograd.grad(o.sum(), (q, k, v, sink)), torch.autograd.grad(want.sum(), exact)):
+            self.near(mine, theirs, 0.02)
+        self.assertEqual(len({tuple(both(q, k, v, sink)[1].tolist()) for _ in range(3)}), 3)
+
+    def test_checkpoint(self):
+        """A second forward pass drops what the first one dropped."""
+        q, k, v = (random(1, 64, 2, 64, grad=True) for _ in range(3))
+
+        def run(q, k, v):
+            return wt.flash_attn_func(q, k, v, 0.5)
+
+        grads = []
+        for wrapped in (run, lambda *all: torch.utils.checkpoint.checkpoint(run, *all, use_reentrant=False)):
+            torch.manual_seed(5)
+            grads.append(torch.autograd.grad(wrapped(q, k, v).float().square().sum(), (q, k, v)))
+        for one, other in zip(*grads):
+            self.near(one, other, 5e-3)
 
     def test_export(self):
         class Net(torch.nn.Module):

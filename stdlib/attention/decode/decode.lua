@@ -28,10 +28,11 @@ local decode = classes.new "attention_decode"
 --- does not matter.
 --- @param options table
 --- @option dtype "bf16"|"f16" = "bf16"  the type of Q, K, V and O
---- @option dim 64|128|256 = 128  the head size, in elements
+--- @option dim 64|128|256|512 = 128  the head size, in elements
 --- @option heads integer[1,65535] = 1  the heads of Q and O
 --- @option kv_heads integer?  the heads of K and V, each shared by heads / kv_heads heads of Q; by default `heads`
---- @option queries integer[1,64] = 1  the queries of each sequence; queries * heads / kv_heads may be at most 64
+--- @option queries integer[1,64] = 1  the queries of each sequence; queries * heads / kv_heads may be at most 64, with
+---   dim = 512 at most 16
 --- @option causal boolean = true  the last query sees all keys of its sequence, the one before it all but the last, and
 ---   so on; false: all queries see all keys
 --- @option softcap number?  as of wg.attention

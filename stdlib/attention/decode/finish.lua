@@ -82,16 +82,20 @@ end
 
 -- Shows the other warps the columns from `first` on, and at first the maxima and sums.
 local function share_with_warps(me, first)
-  local k, p, acc, lane = me.k, me.p, me.acc, me.warp.lane
+  local k, p, acc, lane, group = me.k, me.p, me.acc, me.warp.lane, me.warp.column_group
   for half = 0, p.row_halves - 1 do
     local own = me.rows[half]
     local inside = own.number:lt(p.rows)
     local line = me.warp.key_group * p.rows + own.number
     if first == 0 then
-      k:st_shared_v2_f32(me.sums + (line << 3), { own.top(), own.whole_sum() }, { guard = inside & (lane & 3):eq(0) })
+      local to, sums = me.sums + (line << 3), { own.top(), own.whole_sum() }
+      local one = inside & (lane & 3):eq(0)
+      if group then one = one & group:eq(0) end -- all groups of columns have the same sums
+      k:st_shared_v2_f32(to, sums, { guard = one })
     end
     local to = me.exchange + (line * (p.pitch * 4) + ((lane & 3) << 3))
-    for eight = 0, p.columns // 8 - 1 do
+    if group then to = to + group * (p.own_columns * 4) end
+    for eight = 0, math.min(p.columns, p.own_columns) // 8 - 1 do
       local r = first // 2 + 4 * eight + 2 * half
       k:st_shared_v2_f32(to, { acc[r], acc[r + 1] }, { offset = 32 * eight, guard = inside })
     end
