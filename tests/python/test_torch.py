@@ -327,7 +327,7 @@ class Attention(Case):
         fp4 = wt.convert_weight_to_fp4pack(nibbles[:, :32], nibbles[:, :2])
         o, lse = ops.attention(q, q, q, *options, "bshd", "", None, True, *plain)
         packed, rows, decays = q[0], random(1, 32, 576), torch.zeros(1, 8, 2, device=DEVICE)
-        o_packed, lse_packed = ops.attention_packed(packed, packed, packed, ends * 2, ends * 2, 32, 32, *options, True, *plain)
+        o_packed, lse_packed = ops.attention_packed(packed, packed, packed, ends * 2, ends * 2, 32, 32, *options, None, True, *plain)
         of_groups = rows[None, :, :8, :64].reshape(1, 8, 1, 64)
         of_ssd = (decays, decays[0, 0], of_groups, of_groups)
         calls = {
@@ -339,10 +339,10 @@ class Attention(Case):
             "grouped_mm_along_k": (lambda x: ops.grouped_mm_along_k(x.t(), a, ends), a),
             "attention": (lambda x: ops.attention(x, q, q, *options, "bshd", "", None, False, *plain)[0], q),
             "attention_backward": (lambda x: ops.attention_backward(x, q, q, o, lse, o, *options, "bshd", "", None, *plain)[0], q),
-            "attention_packed": (lambda x: ops.attention_packed(x, packed, packed, ends, ends, 32, 32, *options, False, *plain)[0], packed),
+            "attention_packed": (lambda x: ops.attention_packed(x, packed, packed, ends, ends, 32, 32, *options, None, False, *plain)[0], packed),
             "attention_packed_backward": (lambda x: ops.attention_packed_backward(
-                x, packed, packed, o_packed, lse_packed, o_packed, ends * 2, ends * 2, 32, 32, *options, *plain)[0], packed),
-            "attention_decode": (lambda x: ops.attention_decode(x[:, :1], q, q, ends[:1], None, 0.125, False, None), q),
+                x, packed, packed, o_packed, lse_packed, o_packed, ends * 2, ends * 2, 32, 32, *options, None, *plain)[0], packed),
+            "attention_decode": (lambda x: ops.attention_decode(x[:, :1], q, q, ends[:1], None, 0.125, False, 0.0, None, None), q),
             "mla_decode": (lambda x: ops.mla_decode(x, rows, ends[:1], None, 0.07, True), random(1, 1, 2, 576)),
             "delta_rule": (lambda x: ops.delta_rule(x, x, x, decays, decays, 0.1, None, False, False, None)[0],
                            random(1, 8, 2, 128)),
@@ -487,6 +487,14 @@ class Attention(Case):
         for given in (slopes, slopes[0]):
             self.gradients(lambda q, k, v: wt.flash_attn_func(q, k, v, causal=True, alibi_slopes=given), theirs(given),
                            self.tensors(2, 64, 96, 4, 2, 64))
+            starts = [torch.tensor([0, n, 2 * n], dtype=torch.int32, device=DEVICE) for n in (64, 96)]
+            self.gradients(lambda *all: wt.flash_attn_varlen_func(*(t.flatten(0, 1) for t in all), *starts, 64, 96, causal=True,
+                                                                  alibi_slopes=given).unflatten(0, (2, 64)),
+                           theirs(given), self.tensors(2, 64, 96, 4, 2, 64))
+            q, k, v = self.tensors(2, 64, 96, 4, 2, 64, grad=False)
+            lengths = torch.full((2,), 96, dtype=torch.int32, device=DEVICE)
+            self.near(wt.attention_decode(q[:, -3:], k, v, lengths, causal=True, alibi_slopes=given), theirs(given)(*double(q, k, v))[:, -3:])
+        self.near(wt.attention_decode(q[:, :1], k, v, lengths, softcap=2.0), exact_attention(*double(q[:, :1], k, v), softcap=2.0))
 
     def test_sinks(self):
         for dtype in (torch.float32, torch.bfloat16):
@@ -690,7 +698,7 @@ class Operators(Case):
         starts = torch.tensor([0, 24, 64], dtype=torch.int32, device=DEVICE)
         for dim in (64, 128):
             q, k, v = (random(64, 2, columns, grad=True) for columns in (dim, dim, 64))
-            self.check(torch.ops.wgrun.attention_packed.default, q, k, v, starts, starts, 40, 40, 0.125, True, 0, 0.0, True, None, 0.0, None)
+            self.check(torch.ops.wgrun.attention_packed.default, q, k, v, starts, starts, 40, 40, 0.125, True, 0, 0.0, None, True, None, 0.0, None)
         q, k, v = (random(1, 24, 2, 128, grad=True) for _ in range(3))
         g, beta = (torch.rand(1, 24, 2, device=DEVICE, requires_grad=True) for _ in range(2))
         state = torch.randn(1, 2, 128, 128, device=DEVICE, requires_grad=True)

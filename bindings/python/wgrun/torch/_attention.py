@@ -53,6 +53,14 @@ return { kernel = attention.kernel, launch = function(_, Q, K, V, O, given)
 end }
 """
 
+_DECODE = _SCORES + """
+options.queries = queries
+local decode = require("wgrun").attention_decode(options)
+return { kernel = decode.kernel, launch = function(_, Q, K, V, O, given)
+  return decode:launch(Q, K, V, O, with_tensors(given))
+end }
+"""
+
 _BACKWARD = _SCORES + """
 local backward = require("wgrun").attention_backward(options)
 local names <const> = { "Q", "K", "V", "O", "lse", "dO", "dQ", "dK", "dV" }
@@ -154,6 +162,14 @@ def _kind(q: Tensor, k: Tensor, kind: str, bias: Optional[Tensor], layout: str, 
     sequence = 1 if layout == "bshd" else 2
     sizes = (("queries", q.shape[sequence]), ("keys", k.shape[sequence])) if kind in ("hides", "bias") else ()
     return (("kind", kind), *sizes)
+
+
+def _alibi(slopes: Optional[Tensor], named: dict[str, Any]) -> _Options:
+    """Likewise of ALiBi alone: slopes of each head of each sequence."""
+    if slopes is None:
+        return ()
+    named["bias"] = slopes
+    return (("kind", "alibi"),)
 
 
 def _empty_sums(q: Tensor, heads: int, queries: int, lse: bool) -> Tensor:
@@ -287,10 +303,10 @@ def attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Ten
               is_causal: bool = False, scale: Optional[float] = None, enable_gqa: bool = False) -> Tensor:
     """torch.nn.functional.scaled_dot_product_attention: tensors are batch x heads x sequence x head size, or such views of
     batch x sequence x heads x head size, which are then not copied. bfloat16 or float16, head sizes 64, 96, 128, 192, 256
-    and, without gradients, 512; that of value, which the result has, may be less than that of query and key. attn_mask, of bool or what is added to
-    the scores, is read score by score, which takes time, and gets no gradient. With is_causal query i sees the keys up to i,
-    as PyTorch has it: where there are more keys than queries flash_attn_func has the last query see the last key. dropout_p
-    drops weights as flash_attn_func does."""
+    and, without gradients, 512; that of value, which the result has, may be less than that of query and key. attn_mask, of
+    bool or what is added to the scores, is read score by score, which takes time, and gets no gradient. With is_causal query
+    i sees the keys up to i, as PyTorch has it: where there are more keys than queries flash_attn_func has the last query see
+    the last key. dropout_p drops weights as flash_attn_func does."""
     query, key, value, attn_mask = autocast(query, key, value, attn_mask)
     _check("attention", query, key, value, 4, 1)
     if not enable_gqa:
@@ -325,16 +341,17 @@ def _window(what: str, causal: bool, window: tuple[int, int]) -> tuple[bool, int
 
 
 @untraced
-def _check_slopes(what: str, q: Tensor, slopes: Tensor) -> None:
-    if slopes.dtype != torch.float32 or slopes.shape not in ((q.shape[2],), (q.shape[0], q.shape[2])):
-        wrong(what, f"alibi_slopes of {slopes.dtype} {tuple(slopes.shape)}: float32, ({q.shape[2]},) or {tuple(q.shape[::2][:2])}")
+def _check_slopes(what: str, batch: int, heads: int, slopes: Tensor) -> None:
+    if slopes.dtype != torch.float32 or slopes.shape not in ((heads,), (batch, heads)):
+        wrong(what, f"alibi_slopes of {slopes.dtype} {tuple(slopes.shape)}: float32, ({heads},) or {(batch, heads)}")
 
 
-def _slopes(what: str, q: Tensor, slopes: Optional[Tensor]) -> tuple[str, Optional[Tensor]]:
+def _slopes(what: str, batch: int, heads: int, slopes: Optional[Tensor]) -> Optional[Tensor]:
+    """Of each head of each sequence."""
     if slopes is None:
-        return "", None
-    _check_slopes(what, q, slopes)
-    return "alibi", slopes.detach().expand(q.shape[0], q.shape[2]).contiguous()
+        return None
+    _check_slopes(what, batch, heads, slopes)
+    return slopes.detach().expand(batch, heads).contiguous()
 
 
 def flash_attn_func(q: Tensor, k: Tensor, v: Tensor, dropout_p: float = 0.0, softmax_scale: Optional[float] = None,
@@ -352,15 +369,16 @@ def flash_attn_func(q: Tensor, k: Tensor, v: Tensor, dropout_p: float = 0.0, sof
     causal, window = _window(what, causal, window_size)
     state = state_of(what, dropout_p, q)
     o, lse = _attention(q.contiguous(), k.contiguous(), v.contiguous(), _scale(softmax_scale, q), causal,
-                        window, softcap, "bshd", *_slopes(what, q, alibi_slopes),
+                        window, softcap, "bshd", "" if alibi_slopes is None else "alibi",
+                        _slopes(what, q.shape[0], q.shape[2], alibi_slopes),
                         return_attn_probs or _needs_gradients(q, k, v, learnable_sink), learnable_sink, dropout_p, state)
     return (o, lse, state) if return_attn_probs else o
 
 
 @operation("attention_packed")
 def _packed(q: Tensor, k: Tensor, v: Tensor, query_starts: Tensor, key_starts: Tensor, max_queries: int, max_keys: int,
-            scale: float, causal: bool, window: int, softcap: float, lse: bool, sink: Optional[Tensor], dropout_p: float,
-            state: Optional[Tensor]) -> tuple[Tensor, Tensor]:
+            scale: float, causal: bool, window: int, softcap: float, slopes: Optional[Tensor], lse: bool, sink: Optional[Tensor],
+            dropout_p: float, state: Optional[Tensor]) -> tuple[Tensor, Tensor]:
     o = _empty_o(q, v)
     sums = q.new_empty((q.shape[1], q.shape[0]) if lse else (0,), dtype=torch.float32)
     if o.numel() == 0:
@@ -370,22 +388,23 @@ def _packed(q: Tensor, k: Tensor, v: Tensor, query_starts: Tensor, key_starts: T
     named: dict[str, Any] = {"lse": sums} if lse else {}
     options = (*_options(q, k, q.shape[1], k.shape[1], causal, window, softcap), ("value_dim", v.shape[-1]), ("packed", True),
                ("lse", lse), *_more(sink, dropout_p, state, named))
-    launcher("attention", *options)(ready(q), ready(k), ready(v), o, scale=scale, query_starts=query_starts, key_starts=key_starts,
-                                   max_queries=max_queries, **named)
+    made = launcher("attention", *options) if slopes is None else script(_FORWARD, *options, *_alibi(slopes, named)).only.on_tensors
+    made(ready(q), ready(k), ready(v), o, scale=scale, query_starts=query_starts, key_starts=key_starts, max_queries=max_queries,
+         **named)
     return o, sums
 
 
 @_packed.register_fake
 def _(q: Tensor, k: Tensor, v: Tensor, query_starts: Tensor, key_starts: Tensor, max_queries: int, max_keys: int,
-      scale: float, causal: bool, window: int, softcap: float, lse: bool, sink: Optional[Tensor], dropout_p: float,
-      state: Optional[Tensor]) -> tuple[Tensor, Tensor]:
+      scale: float, causal: bool, window: int, softcap: float, slopes: Optional[Tensor], lse: bool, sink: Optional[Tensor],
+      dropout_p: float, state: Optional[Tensor]) -> tuple[Tensor, Tensor]:
     return _empty_o(q, v), q.new_empty((q.shape[1], q.shape[0]) if lse else (0,), dtype=torch.float32)
 
 
 @operation("attention_packed_backward", lacks="second derivatives")
 def _packed_backward(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, d: Tensor, query_starts: Tensor,
                      key_starts: Tensor, max_queries: int, max_keys: int, scale: float, causal: bool, window: int,
-                     softcap: float, sink: Optional[Tensor], dropout_p: float,
+                     softcap: float, slopes: Optional[Tensor], sink: Optional[Tensor], dropout_p: float,
                      state: Optional[Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     named: dict[str, Any] = {}
     # Rows of no sequence have no gradient.
@@ -393,7 +412,7 @@ def _packed_backward(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, d:
     if q.numel() == 0 or k.numel() == 0:
         return dq, dk, torch.zeros_like(v), _as_sink(dsink, sink)
     options = (*_options(q, k, q.shape[1], k.shape[1], causal, window, softcap), ("packed", True),
-               *_more(sink, dropout_p, state, named))
+               *_more(sink, dropout_p, state, named), *_alibi(slopes, named))
     wide_v, wide_o, wide_d = _widened(q, v, o, d)
     for step in script(_BACKWARD, *options):
         step.on_tensors(*map(ready, (q, k, wide_v, wide_o, lse, wide_d)), dq, dk, dv, scale=scale, query_starts=query_starts,
@@ -403,24 +422,24 @@ def _packed_backward(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, d:
 
 @_packed_backward.register_fake
 def _(q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, d: Tensor, query_starts: Tensor, key_starts: Tensor,
-      max_queries: int, max_keys: int, scale: float, causal: bool, window: int, softcap: float, sink: Optional[Tensor],
-      dropout_p: float, state: Optional[Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+      max_queries: int, max_keys: int, scale: float, causal: bool, window: int, softcap: float, slopes: Optional[Tensor],
+      sink: Optional[Tensor], dropout_p: float, state: Optional[Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return torch.empty_like(q), torch.empty_like(k), torch.empty_like(v), _fake_gradient_of_sink(sink, q)
 
 
 def _packed_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-    q, k, v, query_starts, key_starts, *ctx.how, ctx.lse, sink, ctx.dropout_p, state = inputs
+    q, k, v, query_starts, key_starts, *ctx.how, slopes, ctx.lse, sink, ctx.dropout_p, state = inputs
     ctx.mark_non_differentiable(output[1])
-    ctx.save_for_backward(q, k, v, *output, query_starts, key_starts, sink, state)
+    ctx.save_for_backward(q, k, v, *output, query_starts, key_starts, slopes, sink, state)
 
 
 def _packed_gradients(ctx: Any, d: Tensor, _: Optional[Tensor]) -> tuple[Optional[Tensor], ...]:
     if not ctx.lse:
         wrong("attention", "gradients need lse = True of wgrun::attention_packed")
-    q, k, v, o, lse, query_starts, key_starts, sink, state = ctx.saved_tensors
-    dq, dk, dv, dsink = _packed_backward(q, k, v, o, lse, d.contiguous(), query_starts, key_starts, *ctx.how, sink,
+    q, k, v, o, lse, query_starts, key_starts, slopes, sink, state = ctx.saved_tensors
+    dq, dk, dv, dsink = _packed_backward(q, k, v, o, lse, d.contiguous(), query_starts, key_starts, *ctx.how, slopes, sink,
                                          ctx.dropout_p, state)
-    return (dq, dk, dv, *(None,) * (len(ctx.how) + 3), None if sink is None else dsink, None, None)
+    return (dq, dk, dv, *(None,) * (len(ctx.how) + 4), None if sink is None else dsink, None, None)
 
 
 _packed.register_autograd(_packed_gradients, setup_context=_packed_context)
@@ -443,9 +462,9 @@ def flash_attn_varlen_func(q: Tensor, k: Tensor, v: Tensor, cu_seqlens_q: Tensor
     """flash-attention's function of this name: sequences of any lengths one after another, tensors are total x heads x head
     size (that of v, which the result has, may be less), cu_seqlens_q and cu_seqlens_k (int32) say where each begins and the
     last one ends. dropout_p, return_attn_probs and learnable_sink (vLLM's s_aux) are as of flash_attn_func. Neither
-    alibi_slopes, deterministic nor block_table."""
+    deterministic nor block_table."""
     what = "flash_attn_varlen_func"
-    _no(what, alibi_slopes=alibi_slopes is not None, deterministic=deterministic, block_table=block_table is not None)
+    _no(what, deterministic=deterministic, block_table=block_table is not None)
     _check(what, q, k, v, 3, 1)
     _check_sink(what, q.shape[1], learnable_sink)
     state = state_of(what, dropout_p, q)
@@ -453,27 +472,29 @@ def flash_attn_varlen_func(q: Tensor, k: Tensor, v: Tensor, cu_seqlens_q: Tensor
     causal, window = _window(what, causal, window_size)
     o, lse = _packed(q.contiguous(), k.contiguous(), v.contiguous(), cu_seqlens_q.contiguous(), cu_seqlens_k.contiguous(),
                      max_seqlen_q, max_seqlen_k, _scale(softmax_scale, q), causal, window, softcap,
+                     _slopes(what, cu_seqlens_q.shape[0] - 1, q.shape[1], alibi_slopes),
                      return_attn_probs or _needs_gradients(q, k, v, learnable_sink), learnable_sink, dropout_p, state)
     return (o, lse, state) if return_attn_probs else o
 
 
 @operation("attention_decode")
 def _decode(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, pages: Optional[Tensor], scale: float, causal: bool,
-            sink: Optional[Tensor]) -> Tensor:
+            softcap: float, slopes: Optional[Tensor], sink: Optional[Tensor]) -> Tensor:
     o = torch.empty_like(q)
     if o.numel() == 0:
         return o
     named: dict[str, Any] = {"lengths": lengths} if pages is None else {"lengths": lengths, "pages": pages}
     options = (("dtype", DTYPES[q.dtype]), ("dim", q.shape[3]), ("heads", q.shape[2]), ("kv_heads", k.shape[2]),
                ("queries", q.shape[1]), ("causal", causal), ("page", None if pages is None else k.shape[1]),
-               *_more(sink, 0.0, None, named))
-    launcher("attention_decode", *options)(ready(q), ready(k), ready(v), o, scale=scale, **named)
+               ("softcap", softcap or None), *_more(sink, 0.0, None, named))
+    made = launcher("attention_decode", *options) if slopes is None else script(_DECODE, *options, *_alibi(slopes, named)).only.on_tensors
+    made(ready(q), ready(k), ready(v), o, scale=scale, **named)
     return o
 
 
 @_decode.register_fake
 def _(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, pages: Optional[Tensor], scale: float, causal: bool,
-      sink: Optional[Tensor]) -> Tensor:
+      softcap: float, slopes: Optional[Tensor], sink: Optional[Tensor]) -> Tensor:
     return torch.empty_like(q)
 
 
@@ -484,12 +505,14 @@ def _check_decode(what: str, q: Tensor, k_cache: Tensor, v_cache: Tensor) -> Non
         wrong(what, f"Q {tuple(q.shape)} and caches {tuple(k_cache.shape)}, {tuple(v_cache.shape)} do not fit")
 
 
-def attention_decode(q: Tensor, k_cache: Tensor, v_cache: Tensor, cache_seqlens: Union[Tensor, int], block_table: Optional[Tensor] = None,
-                     softmax_scale: Optional[float] = None, causal: bool = False, learnable_sink: Optional[Tensor] = None) -> Tensor:
+def attention_decode(q: Tensor, k_cache: Tensor, v_cache: Tensor, cache_seqlens: Union[Tensor, int],
+                     block_table: Optional[Tensor] = None, softmax_scale: Optional[float] = None, causal: bool = False,
+                     softcap: float = 0.0, alibi_slopes: Optional[Tensor] = None,
+                     learnable_sink: Optional[Tensor] = None) -> Tensor:
     """Attention of a few queries at the end of each sequence to its cache, as flash-attention's flash_attn_with_kvcache without
     new keys: q is batch x queries x heads x head size, the caches batch x keys x kv heads x head size, of which sequence b
     uses the first cache_seqlens[b] (int32) keys, or with block_table (int32, batch x pages) pages x page x kv heads x head
-    size; learnable_sink as of flash_attn_func. No gradients."""
+    size; softcap, alibi_slopes and learnable_sink as of flash_attn_func. No gradients."""
     what = "attention_decode"
     _check_decode(what, q, k_cache, v_cache)
     _check_sink(what, q.shape[2], learnable_sink)
@@ -499,4 +522,5 @@ def attention_decode(q: Tensor, k_cache: Tensor, v_cache: Tensor, cache_seqlens:
         if table is not None and table.dtype != torch.int32:
             wrong(what, f"{name} of {table.dtype}: int32")
     return _decode(q.contiguous(), k_cache.contiguous(), v_cache.contiguous(), cache_seqlens.contiguous(),
-                   None if block_table is None else block_table.contiguous(), _scale(softmax_scale, q), causal, learnable_sink)
+                   None if block_table is None else block_table.contiguous(), _scale(softmax_scale, q), causal,
+                   softcap, _slopes(what, q.shape[0], q.shape[2], alibi_slopes), learnable_sink)
