@@ -32,9 +32,9 @@ local attention = classes.new "attention"
 --- @option o "bf16"|"f16"?  the type of O; by default that of the others, and bf16 for e4m3
 --- @option descale "tensor"|"head"?  of e4m3, where Q, K and V have to be multiplied by factors that launches give: one
 ---   for each tensor, or one for each head of K and V (and the heads of Q that share it) of each sequence
---- @option dim 64|96|128|192|256 = 128  the head size, in elements
---- @option value_dim 64|96|128|192|256?  the head size of V and O, where that is less than `dim`: 128 beside 192 in the
----   prefill of multi-head latent attention (MLA); by default `dim`
+--- @option dim 64|96|128|192|256|512 = 128  the head size, in elements; 512 of 16-bit types
+--- @option value_dim 64|96|128|192|256|512?  the head size of V and O, where that is less than `dim`: 128 beside 192 in
+---   the prefill of multi-head latent attention (MLA); by default `dim`
 --- @option heads integer[1,65535] = 1  the heads of Q and O
 --- @option kv_heads integer?  the heads of K and V, each shared by heads / kv_heads heads of Q; by default `heads`
 --- @option causal boolean = false  a query sees no key after its own place
@@ -55,6 +55,10 @@ local attention = classes.new "attention"
 --- @option tensors table?  tensors that these functions read, by name their types: { documents = "s32" } makes
 ---   `at.tensors.documents`, a pointer, and launches give `tensors`. Queries and keys that the functions get lie within
 ---   their sequence then, also where a block reaches across its end
+--- @option sink boolean = false  each head has a logit that joins the denominator of all of its rows, which launches
+---   give; `lse` includes it
+--- @option dropout boolean = false  launches give a probability with which each weight of a row of V is dropped, and
+---   the state of the random numbers (stdlib/attention/dropout.lua has their generator); `lse` counts all weights
 --- @option problem table?  { queries, keys, batch }: the lengths, and the number of sequences where it is known, for
 ---   which options that are left out are chosen
 --- @option layout "bshd"|"bhsd" = "bshd"  the order of the dimensions: batch, sequence, head, dim, or head before
@@ -120,6 +124,11 @@ end
 --- @option k_descale tensor?  the same of K
 --- @option v_descale tensor?  the same of V
 --- @option tensors table?  the tensors of the option `tensors`, by name
+--- @option dropout_p number?  the probability of `dropout`, from 0 to 31 / 32, or 1; what is kept is multiplied by
+---   1 / (1 - dropout_p)
+--- @option dropout_state tensor?  s64, seed and offset: another state drops others
+--- @option sink tensor?  f32, one for each head: the logits of the option `sink`, beside scores that `scale` has
+---   multiplied
 --- @return table  { grid =, args = }
 --- @raise when the extents do not fit each other, or a value is missing.
 function attention:launch(Q, K, V, O, values)
@@ -129,6 +138,7 @@ function attention:launch(Q, K, V, O, values)
   attention_tensors.values("attention", p, values, {
     lse = "lse", query_starts = "packed", key_starts = "packed", max_queries = "packed", q_descale = "descale",
     k_descale = "descale", v_descale = "descale", tensors = "tensors",
+    sink = "sink", dropout_p = "dropout", dropout_state = "dropout",
   })
   local q, k = extents(p, Q, K, V, O)
   local scale = arguments.positive("attention: scale", values.scale or 1 / math.sqrt(p.dim))
@@ -146,10 +156,10 @@ function attention:launch(Q, K, V, O, values)
   local tiles = ceil_div(queries, p.m) * batches * p.heads
   if tiles == 0 then fail "attention: Q has no rows, so there is nothing to compute" end
   local rows = (p.packed and q.rows or batches * queries) * p.heads
-  if rows > 0xFFFFFFFF or tiles * p.splits > 0x7FFFFFFF then
+  if rows > 0xFFFFFFFF or tiles * p.cluster > 0x7FFFFFFF then
     fail(("attention: %d rows of all heads are too many: at most 2^32 - 1 are possible"):format(rows))
   end
-  return { grid = { p.splits > 1 and tiles * p.splits or math.min(tiles, roofline.sms()) }, args = args }
+  return { grid = { p.cluster > 1 and tiles * p.cluster or math.min(tiles, roofline.sms()) }, args = args }
 end
 
 --- The pairs of a query and a key that it sees, of one head of one sequence.
@@ -178,10 +188,11 @@ end
 -- The launch of the method called `name`: `given` holds values of the launch, and options of the kernel's method.
 local function launch_with(name, self, Q, K, V, O, given)
   local values, rest = arguments.split_options(name, "attention:launch", given)
-  if self.plan.splits > 1 and rest.grid then
-    fail((
-      "%s: `grid` does not go with keys in %d parts: each tile has a cluster of its own (splits = 1 for another grid)"
-    ):format(name, self.plan.splits))
+  local p = self.plan
+  if p.cluster > 1 and rest.grid then
+    local what = p.split_columns and "dim = 512" or ("keys in %d parts"):format(p.splits)
+    fail(("%s: `grid` does not go with %s: each tile has a cluster of its own%s"):format(
+      name, what, p.split_columns and "" or " (splits = 1 for another grid)"))
   end
   return arguments.extended(self:launch(Q, K, V, O, values), rest)
 end
@@ -193,7 +204,8 @@ end
 --- @param O tensor
 --- @param options table?
 --- @options attention:launch
---- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts (`splits`)
+--- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts
+---   (`splits`) and dim = 512
 --- @options kernel:run without grid, args, devices, flops
 --- @return string  the back end that ran it
 --- @see attention:launch
@@ -206,7 +218,8 @@ function attention:run(Q, K, V, O, run) return self.kernel:run(launch_with("atte
 --- @param O tensor
 --- @param options table?
 --- @options attention:launch
---- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts (`splits`)
+--- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts
+---   (`splits`) and dim = 512
 --- @options kernel:prepare without grid, args, devices, flops
 --- @return launch
 --- @see kernel:prepare
@@ -222,7 +235,8 @@ end
 --- @param O tensor
 --- @param options table?
 --- @options attention:launch
---- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts (`splits`)
+--- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts
+---   (`splits`) and dim = 512
 --- @options kernel:time without grid, args, devices, flops
 --- @return table  as of kernel:time
 --- @see kernel:time

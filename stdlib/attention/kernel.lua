@@ -18,14 +18,17 @@ local module = {}
 -- The producer: the queries of a tile, its blocks of K, and V a block behind, since the scores come first.
 local function produce(g)
   local k, p, rings, maps, buffers = g.k, g.p, g.rings, g.maps, g.buffers
-  local load = tensors.loader(k, p)
+  local rank = p.split_columns and k:special "cluster_ctarank" or nil
+  local load_own, load_shared = tensors.loader(k, p), tensors.loader(k, p, rank)
   local function loader(ring, tile, map, base)
-    local cursor = ring:cursor()
+    local load, cursor = ring == rings.q and load_own or load_shared, ring:cursor()
     return function(at, row)
-      ring:acquire(cursor)
-      local barrier, to = ring:expect(cursor, tile.bytes), base + cursor.stage * tile.bytes
-      load(tile, to, map, at, row, barrier)
-      ring:advance(cursor)
+      for part = 0, ring == rings.q and 0 or p.parts - 1 do
+        ring:acquire(cursor)
+        local barrier, to = ring:expect(cursor, tile.bytes), base + cursor.stage * tile.bytes
+        load(tile, to, map, at, row, barrier, { part = part })
+        ring:advance(cursor)
+      end
     end
   end
   local load_q = loader(rings.q, p.q, maps.Q, k:address(buffers.q))
@@ -38,7 +41,9 @@ local function produce(g)
     local kv = { batch = at.batch, head = division.divided(k, at.head, group) }
     local key = k:mov(at.key_start + at.last * p.block, { type = "u32" })
     load_k(kv, key)
-    for c = 0, p.consumers - 1 do load_q(at, at.row + at.query_start + 64 * c) end
+    for c = 0, p.query_tiles - 1 do
+      load_q(at, at.row + at.query_start + (rank and rank << 6 or 64 * c))
+    end
     scheduler.each_later(g, at, function(block)
       local following = block and at.key_start + block * p.block or key - p.block
       if p.fp8 then load_v(kv, key) end -- it is transposed before it is needed
@@ -71,15 +76,18 @@ end
 -- Stages of the operands in shared memory, and the rings over them; of 8-bit types also V as it comes, and panels of O.
 local function stages_of(k, p, readers)
   local buffers = {
-    q = k:shared { tile = p.q, count = p.query_stages * p.consumers, name = "Q" },
+    q = k:shared { tile = p.q, count = p.query_stages * p.query_tiles, name = "Q" },
     k = k:shared { tile = p.k, count = p.stages, name = "K" },
-    v = k:shared { tile = p.v, count = p.stages, name = "V" },
+    v = k:shared { tile = p.v, count = p.value_stages, name = "V" },
   }
   local rings = {
-    q = k:pipeline { stages = p.query_stages * p.consumers, arrivals = p.fp8 and 4 or 1, name = "query" },
+    q = k:pipeline {
+      stages = p.query_stages * p.query_tiles, arrivals = p.fp8 and 4 or p.split_columns and 2 or 1, name = "query",
+    },
     k = k:pipeline { stages = p.stages, arrivals = readers, name = "key" },
     v = k:pipeline {
-      stages = p.stages, arrivals = readers, producers = p.fp8 and p.transposers or 1, name = "value",
+      stages = p.value_stages, arrivals = p.split_columns and readers // 2 or readers,
+      producers = p.fp8 and p.transposers or 1, name = "value",
     },
   }
   if p.fp8 then
@@ -109,12 +117,12 @@ end
 --- The kernel of a plan (of plan.make), with these parameters. While it is emitted it is a table `g`: k, p; maps and
 --- sizes, its parameters; buffers and rings; scheduler (attention/scheduler.lua).
 function module.make(p, list)
-  local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.splits } }, function(k)
+  local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.cluster } }, function(k)
     local g = { k = k, p = p }
     g.maps, g.sizes = parameters.declare(k, list)
     g.maps.O = g.maps.O or g.sizes.O
     local readers = 4 * p.consumers
-    g.buffers, g.rings = stages_of(k, p, readers)
+    g.buffers, g.rings = stages_of(k, p, p.split_columns and 2 * readers or readers)
     g.scheduler = scheduler.scheduler(g, readers + p.transposers)
 
     local thread = k:special "tid.x"
@@ -123,7 +131,7 @@ function module.make(p, list)
     k:griddepcontrol_launch_dependents()
     k:griddepcontrol_wait()
     fp8.ones(k, p, g.buffers.v)
-    meeting.all(k, p.splits)
+    meeting.all(k, p.cluster)
     k:if_((thread >> 7):eq(0), function()
       k:setmaxnreg_dec(p.registers[1])
       k:if_(thread:eq(0), function() produce(g) end)
@@ -132,6 +140,7 @@ function module.make(p, list)
       k:setmaxnreg_inc(p.registers[2])
       consume.emit(g)
     end)
+    if p.split_columns then meeting.all(k, p.cluster) end -- the other CTA may still write to this one
   end)
   kernel:launch_rule { notes = parameters.notes(list) }
   return kernel

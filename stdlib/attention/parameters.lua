@@ -3,6 +3,8 @@
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local captured = require "wgrun.attention.captured"
+local dropout = require "wgrun.attention.dropout"
+local sink = require "wgrun.attention.sink"
 local tensors = require "wgrun.attention.tensors"
 local parameters = require "wgrun.builder.parameters"
 local native = require "wgrun.native"
@@ -45,7 +47,8 @@ function module.make(p)
     (p.packed or p.splits > 1) and { "O", p.o .. "*" } or { "O", map = tensors.box(p, 64) },
     p.lse and { "lse", "f32*", value = of_shape("lse", lse_shape) },
     {
-      "queries", "u32", p.splits > 1 and ("of a sequence; each %d of a head have %d CTAs"):format(p.m, p.splits) or nil,
+      "queries", "u32",
+      p.cluster > 1 and ("of a sequence; each %d of a head have %d CTAs"):format(p.m, p.cluster) or nil,
     },
     not p.packed and { "keys", "u32" }, { "batches", "u32" },
     { "scale", "f32", "the factor of the scores times log2(e)", value = function(l) return l.factor end },
@@ -57,8 +60,10 @@ function module.make(p)
     starts "query_starts", starts "key_starts",
     p.packed and p.lse and { "total", "u32", value = function(l) return l.rows end },
     descale "q_descale", descale "k_descale", descale "v_descale",
-    p.splits == 1 and { "counter", "u32*", "one element, 0 before the launch and after it" },
+    p.cluster == 1 and { "counter", "u32*", "one element, 0 before the launch and after it" },
+    sink.parameter(p, "sink", "const f32*", function(l) return l.given end),
   }
+  dropout.add_parameters(p, rows, function(l) return l.given end, dropout.units[p.dtype])
   return parameters.rows(captured.add_parameters(p, rows, function(l) return l.given.tensors end))
 end
 

@@ -80,19 +80,24 @@ function module.box(p, rows, constant, lines)
   }
 end
 
---- Returns a function that copies a tile of a head by TMA, from `row` on. more.column: its first one, a register;
+--- Returns a function that copies a tile of a head by TMA, from `row` on. rank: of one of two CTAs that each copy half
+--- of the columns to both. more.part: how many tiles ahead its columns are; more.column: its first one, a register;
 --- more.mask: the CTAs of the cluster that receive it.
-function module.loader(k, p)
+function module.loader(k, p, rank)
   local place = module.place(p)
   return function(tile, to, map, at, row, barrier, more)
-    local from, options = more and more.column, { mask = more and more.mask }
-    for _, panel in ipairs(tile.tma_box.panels) do
-      local column, down = panel.k, panel.mn
-      if tile.major == "MN" then column, down = down, column end
-      local where = place(
-        from and from + column or k:mov(column, { type = "u32" }), at, down == 0 and row or row + down)
-      local place_in_tile = to + tile:offset(panel.mn, panel.k)
-      k["cp_async_bulk_tensor_" .. #where .. "d"](k, place_in_tile, map, where, barrier, options)
+    more = more or {}
+    local panels, options = tile.tma_box.panels, { mask = rank and 3 or more.mask }
+    for i = 1, rank and #panels // 2 or #panels do
+      local panel = panels[i]
+      local column, down, columns = panel.k, panel.mn, tile.k
+      if tile.major == "MN" then column, down, columns = down, column, tile.mn end
+      column = column + (more.part or 0) * columns
+      local first = more.column and more.column + column or k:mov(column, { type = "u32" })
+      local ahead = to + tile:offset(panel.mn, panel.k)
+      if rank then first, ahead = first + rank * (columns // 2), ahead + rank * (tile.bytes // 2) end
+      local where = place(first, at, down == 0 and row or row + down)
+      k["cp_async_bulk_tensor_" .. #where .. "d"](k, ahead, map, where, barrier, options)
     end
   end
 end
