@@ -51,7 +51,7 @@ end
 --- Gradients: the sum of all parts of a head, in the same order in each run, by the first of its CTAs.
 function module.add_parts(k, p, sizes)
   local head, blocks = k:special "ctaid.y", k:special "nctaid.x"
-  local thread, threads = k:special "tid.x", 128 * p.consumers
+  local thread, threads = k:special "tid.x", 128 * p.shares
   local exchange = k:shared { bytes = 4 * threads // 32, align = 4, name = "sums_of_warps" }
   k:if_((k:special "ctaid.x" | k:special "ctaid.z"):eq(0), function()
     local sum = k:mov(0.0, { type = "f32" })
