@@ -6,6 +6,7 @@
 local wg = require "wgrun"
 local consume = require "wgrun.attention.consume"
 local fp8 = require "wgrun.attention.fp8"
+local pages = require "wgrun.attention.pages"
 local scheduler = require "wgrun.attention.scheduler"
 local splits = require "wgrun.attention.splits"
 local tensors = require "wgrun.attention.tensors"
@@ -18,24 +19,26 @@ local module = {}
 -- The producer: the queries of a tile, its blocks of K, and V a block behind, since the scores come first.
 local function produce(g)
   local k, p, rings, maps, buffers = g.k, g.p, g.rings, g.maps, g.buffers
-  local load = tensors.loader(k, p)
-  local function loader(ring, tile, map, base)
+  local load, load_pages = tensors.loader(k, p), p.page and pages.loader(k, p, g.sizes)
+  local function loader(ring, tile, map, base, lines)
     local cursor = ring:cursor()
     return function(at, row)
+      local copy = lines and load_pages and load_pages(tile, lines, map, at, row)
+        or function(to, barrier) load(tile, to, map, at, row, barrier) end
       ring:acquire(cursor)
       local barrier, to = ring:expect(cursor, tile.bytes), base + cursor.stage * tile.bytes
-      load(tile, to, map, at, row, barrier)
+      copy(to, barrier)
       ring:advance(cursor)
     end
   end
   local load_q = loader(rings.q, p.q, maps.Q, k:address(buffers.q))
-  local load_k = loader(rings.k, p.k, maps.K, k:address(buffers.k))
+  local load_k = loader(rings.k, p.k, maps.K, k:address(buffers.k), p.lines)
   local load_v = p.fp8 and loader(rings.raw, p.raw, maps.V, k:address(buffers.raw))
-    or loader(rings.v, p.v, maps.V, k:address(buffers.v))
+    or loader(rings.v, p.v, maps.V, k:address(buffers.v), p.value_lines)
 
   local function copies(at, draw)
     local group = p.heads // p.kv_heads
-    local kv = { batch = at.batch, head = division.divided(k, at.head, group) }
+    local kv = { batch = at.batch, head = division.divided(k, at.head, group), keys = at.keys }
     local key = k:mov(at.key_start + at.last * p.block, { type = "u32" })
     load_k(kv, key)
     for c = 0, p.consumers - 1 do load_q(at, at.row + at.query_start + 64 * c) end

@@ -2,6 +2,7 @@
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
+local decode_plan = require "wgrun.attention.decode.plan"
 local exclusions = require "wgrun.attention.exclusions"
 local attention_options = require "wgrun.attention.options"
 local splits = require "wgrun.attention.splits"
@@ -134,10 +135,13 @@ function module.make(opts)
   local shape = shape_of(p, opts.problem)
   p.consumers, p.stages, p.query_stages = shape.consumers, shape.stages, shape.query_stages
   p.k_step = native.wgmma_k[p.dtype]
+  p.page = opts.page
   p.block = whole("block", opts.block or shape.block, p.k_step, 256)
   if p.block % p.k_step ~= 0 then
     fail(("wg.attention: block is %d, must be a multiple of %d (a K step)"):format(p.block, p.k_step))
   end
+  if p.page then exclusions.refuse_conflicts(p, "page") end
+  decode_plan.choose_boxes(p, "boxes")
   p.threads, p.m = 128 * (1 + p.consumers), 64 * p.consumers
   p.registers = p.consumers == 3 and { 32, 160 } or { 40, 232 }
   p.transposers, p.lift, p.ones = 0, 0, 0

@@ -8,6 +8,7 @@ from typing import Any, Optional, Union
 import torch
 from torch import Tensor
 
+from . import _paged
 from ._made import DTYPES, autocast, dtype_of, launcher, missing, operation, ready, script, untraced, wrong
 
 _DIMS = (64, 96, 128, 192, 256)
@@ -384,13 +385,20 @@ def flash_attn_varlen_func(q: Tensor, k: Tensor, v: Tensor, cu_seqlens_q: Tensor
                            return_attn_probs: bool = False, block_table: Optional[Tensor] = None) -> Any:
     """flash-attention's function of this name: sequences of any lengths one after another, tensors are total x heads x head
     size (that of v, which the result has, may be less), cu_seqlens_q and cu_seqlens_k (int32) say where each begins and the
-    last one ends. Neither dropout, alibi_slopes, deterministic nor block_table; return_attn_probs gives (o, lse, None)."""
+    last one ends. With block_table (int32, batch x pages) k and v are pages x page x heads x head size, row b lists the
+    pages of sequence b, and cu_seqlens_k says only how many keys it has; no gradients then. Neither dropout, alibi_slopes
+    nor deterministic; return_attn_probs gives (o, lse, None)."""
     what = "flash_attn_varlen_func"
-    _no(what, dropout_p=dropout_p, alibi_slopes=alibi_slopes is not None, deterministic=deterministic,
-        block_table=block_table is not None)
-    _check(what, q, k, v, 3, 1)
+    _no(what, dropout_p=dropout_p, alibi_slopes=alibi_slopes is not None, deterministic=deterministic)
     _check_starts(what, cu_seqlens_q, cu_seqlens_k)
     causal, window = _window(what, causal, window_size)
+    if block_table is not None:
+        _no(what, gradients_with_block_table=_needs_gradients(q, k, v))
+        _check(what, q, *(t.flatten(0, 1) if t.dim() == 4 else t for t in (k, v)), 3, 1)
+        o, lse = _paged.attend(what, q, k, v, cu_seqlens_q, cu_seqlens_k, block_table, max_seqlen_q, _scale(softmax_scale, q),
+                               causal, window, softcap, return_attn_probs)
+        return (o, lse, None) if return_attn_probs else o
+    _check(what, q, k, v, 3, 1)
     o, lse = _packed(q.contiguous(), k.contiguous(), v.contiguous(), cu_seqlens_q.contiguous(), cu_seqlens_k.contiguous(),
                      max_seqlen_q, max_seqlen_k, _scale(softmax_scale, q), causal, window, softcap,
                      return_attn_probs or _needs_gradients(q, k, v))
