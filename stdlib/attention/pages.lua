@@ -4,6 +4,7 @@
 
 local tensors = require "wgrun.attention.tensors"
 local division = require "wgrun.builder.division"
+local native = require "wgrun.native"
 
 local module = {}
 
@@ -23,6 +24,16 @@ local all_consumers = 7
 
 --- A plan for tensors of K and V in pages: their dimensions are pages, keys of a page, heads and columns (`layout`).
 function module.of_keys(p) return p.page and setmetatable({ packed = false }, { __index = p }) or p end
+
+--- Raises where boxes would come to addresses that TMA cannot write to (PTX ISA 9.7.9.25.5.2).
+function module.check_boxes(p)
+  for _, lines in ipairs { p.lines, p.value_lines } do
+    if p.box_rows * lines.line_bytes % 128 ~= 0 then
+      native.fail(("%s: page is %d, must be a multiple of %d where rows are copied in lines of %d bytes"):format(
+        p.what, p.page, 128 // lines.line_bytes, lines.line_bytes))
+    end
+  end
+end
 
 --- The keys of a sequence: as many as `lengths` says, and its pages can have.
 function module.keys(k, p, sizes, batch, same)

@@ -5,6 +5,7 @@ local arguments = require "wgrun.arguments"
 local decode_plan = require "wgrun.attention.decode.plan"
 local exclusions = require "wgrun.attention.exclusions"
 local attention_options = require "wgrun.attention.options"
+local pages = require "wgrun.attention.pages"
 local splits = require "wgrun.attention.splits"
 local fitted = require "wgrun.cost.fitted"
 local roofline = require "wgrun.cost.roofline"
@@ -160,6 +161,7 @@ function module.make(opts)
     p.stages = splits.split_stages(p)
   end
   lay_out(p)
+  if p.page then pages.check_boxes(p) end
   if p.splits == 1 then return p end
   local stage, bytes, room = splits.join_lacks(p, p.splits, p.stages)
   if stage then

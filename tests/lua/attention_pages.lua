@@ -129,6 +129,8 @@ for _, o in ipairs { { layout = "bhsd", heads = 2, kv_heads = 1 }, { splits = 3,
 end
 
 check.refuses("wg.attention: `page` excludes 8-bit elements: V of 8 bits is transposed, not cleared behind the end of a sequence", function() wg.attention { dtype = "e4m3", page = 16 } end)
+check.refuses("wg.attention: page is 3, must be a multiple of 2 where rows are copied in lines of 64 bytes", function() wg.attention { dim = 96, page = 3 } end)
+wg.attention { dim = 96, page = 2 }
 local made = wg.attention { dim = 64, heads = 2, page = 16 }
 local function zeros(...) return wg.zeros("bf16", { ... }) end
 local Q, K, lengths, pages = zeros(1, 8, 2, 64), zeros(3, 16, 2, 64), wg.zeros("s32", { 1 }), wg.zeros("s32", { 1, 2 })
