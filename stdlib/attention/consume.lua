@@ -7,6 +7,7 @@ local dropout = require "wgrun.attention.dropout"
 local fp8 = require "wgrun.attention.fp8"
 local fp8_weights = require "wgrun.attention.fp8_weights"
 local attention_output = require "wgrun.attention.output"
+local pages = require "wgrun.attention.pages"
 local scheduler = require "wgrun.attention.scheduler"
 local attention_scores = require "wgrun.attention.scores"
 local sink = require "wgrun.attention.sink"
@@ -166,6 +167,7 @@ local function first_block(me, at, scored, hide)
   scored(me.walk.block)
   hide(me.walk.block)
   me.weights.first(me.prepare)
+  if me.p.page then pages.clear_values(me, at) end
 end
 
 -- The scores of one more block, while the probabilities of the block before are multiplied with V. clear: `causal` and

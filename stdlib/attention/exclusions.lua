@@ -8,6 +8,7 @@ local function lacking(name) return { lacks = ("`%s`"):format(name), function(p)
 return exclusions.new({
   packed = option "packed", descale = option "descale", block_mask = option "block_mask", exact = option "exact",
   dropout = option "dropout", score_slope = option "score_slope", no_score = lacking "score", no_mask = lacking "mask",
+  page = option "page",
   splits = { "`splits`", function(p) return p.splits and p.splits > 1 end },
   bhsd = { '`layout` = "bhsd"', function(p) return p.layout == "bhsd" end },
   split_columns = { "`dim` = 512", function(p) return p.dim == 512 end },
@@ -23,6 +24,8 @@ return exclusions.new({
   { "split_columns", { "narrow_columns" }, "two consumers and two CTAs share its columns, in panels of 64" },
   { "splits", { "split_columns" }, "its clusters share keys" },
   { "splits", { "fp8" }, "keys of 8 bits stay in one part" },
+  { "page", { "split_columns" }, "two CTAs share copies of keys" },
+  { "page", { "fp8" }, "V of 8 bits is transposed, not cleared behind the end of a sequence" },
   { "block_mask", { "no_mask" }, "it finds the blocks in which `mask` hides all keys" },
   { "score_slope", { "no_score" }, "it is the derivative of that function" },
 })

@@ -6,6 +6,7 @@
 local wg = require "wgrun"
 local consume = require "wgrun.attention.consume"
 local fp8 = require "wgrun.attention.fp8"
+local pages = require "wgrun.attention.pages"
 local scheduler = require "wgrun.attention.scheduler"
 local splits = require "wgrun.attention.splits"
 local tensors = require "wgrun.attention.tensors"
@@ -20,25 +21,28 @@ local function produce(g)
   local k, p, rings, maps, buffers = g.k, g.p, g.rings, g.maps, g.buffers
   local rank = p.split_columns and k:special "cluster_ctarank" or nil
   local load_own, load_shared = tensors.loader(k, p), tensors.loader(k, p, rank)
-  local function loader(ring, tile, map, base)
+  local load_pages = p.page and pages.loader(k, p, g.sizes)
+  local function loader(ring, tile, map, base, lines)
     local load, cursor = ring == rings.q and load_own or load_shared, ring:cursor()
     return function(at, row)
       for part = 0, ring == rings.q and 0 or p.parts - 1 do
+        local copy = lines and load_pages and load_pages(tile, lines, map, at, row)
+          or function(to, barrier) load(tile, to, map, at, row, barrier, { part = part }) end
         ring:acquire(cursor)
         local barrier, to = ring:expect(cursor, tile.bytes), base + cursor.stage * tile.bytes
-        load(tile, to, map, at, row, barrier, { part = part })
+        copy(to, barrier)
         ring:advance(cursor)
       end
     end
   end
   local load_q = loader(rings.q, p.q, maps.Q, k:address(buffers.q))
-  local load_k = loader(rings.k, p.k, maps.K, k:address(buffers.k))
+  local load_k = loader(rings.k, p.k, maps.K, k:address(buffers.k), p.lines)
   local load_v = p.fp8 and loader(rings.raw, p.raw, maps.V, k:address(buffers.raw))
-    or loader(rings.v, p.v, maps.V, k:address(buffers.v))
+    or loader(rings.v, p.v, maps.V, k:address(buffers.v), p.value_lines)
 
   local function copies(at, draw)
     local group = p.heads // p.kv_heads
-    local kv = { batch = at.batch, head = division.divided(k, at.head, group) }
+    local kv = { batch = at.batch, head = division.divided(k, at.head, group), keys = at.keys }
     local key = k:mov(at.key_start + at.last * p.block, { type = "u32" })
     load_k(kv, key)
     for c = 0, p.query_tiles - 1 do

@@ -2,8 +2,10 @@
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
+local decode_plan = require "wgrun.attention.decode.plan"
 local exclusions = require "wgrun.attention.exclusions"
 local attention_options = require "wgrun.attention.options"
+local pages = require "wgrun.attention.pages"
 local splits = require "wgrun.attention.splits"
 local fitted = require "wgrun.cost.fitted"
 local roofline = require "wgrun.cost.roofline"
@@ -142,6 +144,7 @@ function module.make(opts)
   local shape = shape_of(p, opts.problem)
   p.consumers, p.stages, p.query_stages = shape.consumers, shape.stages, shape.query_stages
   p.k_step = native.wgmma_k[p.dtype]
+  p.page = opts.page
   p.block = whole("block", opts.block or shape.block, p.k_step, 256)
   if p.block % p.k_step ~= 0 then
     fail(("wg.attention: block is %d, must be a multiple of %d (a K step)"):format(p.block, p.k_step))
@@ -150,6 +153,8 @@ function module.make(opts)
   p.columns = p.split_columns and p.value_dim // 2 or p.value_dim -- of each consumer
   p.query_tiles = p.split_columns and 1 or p.consumers
   p.parts = p.split_columns and 2 or 1 -- of a block, in columns: each a stage
+  if p.page then exclusions.refuse_conflicts(p, "page") end
+  decode_plan.choose_boxes(p, "boxes")
   p.threads, p.m = 128 * (1 + p.consumers), 64 * p.consumers
   p.registers = p.consumers == 3 and { 32, 160 } or { 40, 232 }
   p.transposers, p.lift, p.ones = 0, 0, 0
@@ -170,6 +175,7 @@ function module.make(opts)
   p.cluster = p.split_columns and 2 or p.splits
   lay_out(p)
   p.value_stages = p.split_columns and 2 or p.stages
+  if p.page then pages.check_boxes(p) end
   if p.splits == 1 then return p end
   local stage, bytes, room = splits.join_lacks(p, p.splits, p.stages)
   if stage then

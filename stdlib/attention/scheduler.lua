@@ -2,6 +2,7 @@
 -- a mask.
 
 local mask = require "wgrun.attention.mask"
+local pages = require "wgrun.attention.pages"
 local splits = require "wgrun.attention.splits"
 local tensors = require "wgrun.attention.tensors"
 local division = require "wgrun.builder.division"
@@ -65,9 +66,10 @@ local function tiles_of(g)
       key_start = 0,
     }
     at.head, at.row = pair - at.batch * p.heads, tile * p.m
+    if p.page then at.keys = pages.keys(k, p, sizes, at.batch, same) end
     if not p.packed then return body(at) end
     at.query_start, at.queries = tensors.sequence(k, sizes.query_starts, at.batch, same)
-    at.key_start, at.keys = tensors.sequence(k, sizes.key_starts, at.batch, same)
+    if not p.page then at.key_start, at.keys = tensors.sequence(k, sizes.key_starts, at.batch, same) end
     k:if_(at.row:lt(at.queries), function() body(at) end, beyond)
   end
 

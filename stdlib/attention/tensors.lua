@@ -27,12 +27,13 @@ local orders = { -- of dimensions
 --- `of_queries` in the table `given`, and of those called `of_keys`; V, O and their gradients have dim = p.value_dim.
 --- Raises an error that names the tensor that does not fit.
 function module.extents(name, p, given, of_queries, of_keys)
-  local order, rank = orders[p.packed and "packed" or p.layout], p.packed and 3 or 4
   local function read(tensor, heads)
+    local packed = p.packed and not (p.page and tensor:find "^[KV]$")
+    local order, rank = orders[packed and "packed" or p.layout], packed and 3 or 4
     local shape, out = arguments.shape_of(given[tensor]), {}
     if not shape or #shape ~= rank then
       native.fail(("%s: %s must have %d dimensions (%s), not %s"):format(
-        name, tensor, rank, p.packed and "sequence x head x dim" or p.layout, arguments.shape_text(shape)))
+        name, tensor, rank, packed and "sequence x head x dim" or p.layout, arguments.shape_text(shape)))
     end
     for key, place in pairs(order) do out[key] = shape[place] end
     for key, want in pairs { heads = heads, dim = tensor:find "[VO]$" and p.value_dim or p.dim } do

@@ -602,6 +602,27 @@ class Attention(Case):
             self.gradients(ours, theirs, [random(70, 2, dim, grad=True), random(110, 2, dim, grad=True),
                                           random(110, 2, value_dim, grad=True)])
 
+    def test_pages(self):
+        starts, key_starts = (torch.tensor(x, dtype=torch.int32, device=DEVICE) for x in ([0, 40, 40, 70], [0, 64, 80, 101]))
+        pages = torch.tensor([[3, 0, 5, 1], [7, 9, 9, 9], [2, 6, 9, 9]], dtype=torch.int32, device=DEVICE)
+        for dim, value_dim, causal in ((64, 64, True), (192, 128, False)):
+            q, k, v = random(70, 4, dim), random(8, 16, 2, dim), random(8, 16, 2, value_dim)
+            k[6, 5:], v[6, 5:] = math.nan, math.nan  # behind the end of the last sequence
+            o, lse, _ = wt.flash_attn_varlen_func(q, k, v, starts, key_starts, 40, 64, causal=causal, return_attn_probs=True,
+                                                  block_table=pages)
+            self.assertEqual(lse.shape, (4, 70))
+            for b in (0, 2):
+                at, end = starts[b], starts[b + 1]
+                n = int(key_starts[b + 1] - key_starts[b])
+                rows = [t[pages[b, :(n + 15) // 16].long()].flatten(0, 1)[None, :n] for t in (k, v)]
+                ahead = n - int(end - at)
+                sees = (lambda i, j: j <= i + ahead) if causal else None
+                self.near(o[None, at:end], exact_attention(*double(q[None, at:end], *rows), mask=sees))
+        with self.assertRaisesRegex(ValueError, "block_table of torch.int64"):
+            wt.flash_attn_varlen_func(q, k, v, starts, key_starts, 40, 64, block_table=pages.long())
+        with self.assertRaisesRegex(NotImplementedError, "gradients_with_block_table"):
+            wt.flash_attn_varlen_func(q.requires_grad_(), k, v, starts, key_starts, 40, 64, block_table=pages)
+
     def test_decode(self):
         q, k, v = self.tensors(2, 1, 64, 4, 2, 64, grad=False)
         lengths = torch.tensor([64, 21], dtype=torch.int32, device=DEVICE)

@@ -8,6 +8,7 @@ from typing import Any, Optional, Union
 import torch
 from torch import Tensor
 
+from . import _paged
 from ._dropout import state_of
 from ._made import DTYPES, autocast, dtype_of, launcher, missing, operation, ready, script, untraced, wrong
 
@@ -461,15 +462,23 @@ def flash_attn_varlen_func(q: Tensor, k: Tensor, v: Tensor, cu_seqlens_q: Tensor
                            learnable_sink: Optional[Tensor] = None) -> Any:
     """flash-attention's function of this name: sequences of any lengths one after another, tensors are total x heads x head
     size (that of v, which the result has, may be less), cu_seqlens_q and cu_seqlens_k (int32) say where each begins and the
-    last one ends. dropout_p, return_attn_probs and learnable_sink (vLLM's s_aux) are as of flash_attn_func. Neither
-    deterministic nor block_table."""
+    last one ends. dropout_p, return_attn_probs and learnable_sink (vLLM's s_aux) are as of flash_attn_func. With block_table
+    (int32, batch x pages) k and v are pages x page x heads x head size, row b lists the pages of sequence b, and cu_seqlens_k
+    says only how many keys it has; neither gradients, dropout, alibi_slopes nor learnable_sink then. Not deterministic."""
     what = "flash_attn_varlen_func"
-    _no(what, deterministic=deterministic, block_table=block_table is not None)
+    _no(what, deterministic=deterministic)
+    _check_starts(what, cu_seqlens_q, cu_seqlens_k)
+    causal, window = _window(what, causal, window_size)
+    if block_table is not None:
+        _no(what, gradients_with_block_table=_needs_gradients(q, k, v), dropout_p_with_block_table=dropout_p,
+            alibi_slopes_with_block_table=alibi_slopes is not None, learnable_sink_with_block_table=learnable_sink is not None)
+        _check(what, q, *(t.flatten(0, 1) if t.dim() == 4 else t for t in (k, v)), 3, 1)
+        o, lse = _paged.attend(what, q, k, v, cu_seqlens_q, cu_seqlens_k, block_table, max_seqlen_q, _scale(softmax_scale, q),
+                               causal, window, softcap, return_attn_probs)
+        return (o, lse, None) if return_attn_probs else o
     _check(what, q, k, v, 3, 1)
     _check_sink(what, q.shape[1], learnable_sink)
     state = state_of(what, dropout_p, q)
-    _check_starts(what, cu_seqlens_q, cu_seqlens_k)
-    causal, window = _window(what, causal, window_size)
     o, lse = _packed(q.contiguous(), k.contiguous(), v.contiguous(), cu_seqlens_q.contiguous(), cu_seqlens_k.contiguous(),
                      max_seqlen_q, max_seqlen_k, _scale(softmax_scale, q), causal, window, softcap,
                      _slopes(what, cu_seqlens_q.shape[0] - 1, q.shape[1], alibi_slopes),
