@@ -264,7 +264,8 @@ end
 classes.close("a pipeline", pipeline)
 classes.shield(k, "k:", { "address", "mbarrier_wait", "load_tile", "pipeline" })
 classes.shield(pipeline, "pipeline:", {
-  "init", "cursor", "advance", "skip", "full_barrier", "empty_barrier", "acquire", "expect", "try_wait", "wait", "release",
+  "init", "cursor", "advance", "skip", "full_barrier", "empty_barrier", "acquire", "expect", "try_wait", "wait",
+  "release",
 })
 
 return module
