@@ -50,6 +50,41 @@ class OneRegister final : public isa::UnknownAlgebra {
     std::vector<Sum> sums_;
 };
 
+/// A register over a number, as a shift or a division by a constant states it; nothing else.
+class Share final : public isa::UnknownAlgebra {
+  public:
+    struct Over {
+        Reg reg{};
+        std::int64_t by = 0;  ///< without a register: a constant
+    };
+    Over at(isa::Term term) const {
+        return term == isa::Term::unknown ? Over() : shares_[static_cast<std::size_t>(term)];
+    }
+
+  private:
+    using Term = isa::Term;
+    Term keep(Over over) {
+        shares_.push_back(over);
+        return static_cast<Term>(shares_.size() - 1);
+    }
+    Term number(const Operand& operand, isa::Type /*type*/) override {
+        if (operand.reg) return keep({operand.reg, 1});
+        return operand.kind == Operand::Kind::imm ? constant(operand.imm) : Term::unknown;
+    }
+    Term number(Term a, isa::Type /*type*/) override { return a; }
+    Term constant(std::int64_t value) override { return keep({{}, value}); }
+    Term power_of_2(Term exponent) override {
+        const Over of = at(exponent);
+        return of.reg || of.by < 0 || of.by > 31 ? Term::unknown : constant(std::int64_t{1} << of.by);
+    }
+    Term quotient(Term a, Term b) override {
+        const Over of = at(a), by = at(b);
+        return of.reg && !by.reg && by.by > 0 ? keep({of.reg, of.by * by.by}) : Term::unknown;
+    }
+
+    std::vector<Over> shares_;
+};
+
 /// A loop, and the steps in it that write a register.
 class Counting {
   public:
@@ -103,17 +138,29 @@ class Counting {
             return write.reg == operand.reg.id;
         });
     }
-    /// Whether the register is the size of the grid, and stays that.
-    bool strides(Reg reg) const {
+    /// Whether the register is the size of the grid over a number, stays that, and is at least 1: a grid has
+    /// whole clusters.
+    bool strides(Reg reg, std::int64_t over = 1) const {
         bool any = false, all = true;
         for_each_step(program_, [&](const Step& step) {
             isa::for_each_written(step, [&](Reg written) {
                 if (written.id != reg.id) return;
                 any = true;
-                all &= step.form.has(isa::Field::sreg) && isa::is_grid_size(isa::special_of(step.form));
+                all &= is_stride(step, over);
             });
         });
         return any && all;
+    }
+    bool is_stride(const Step& step, std::int64_t over) const {
+        if (step.guard) return false;
+        if (step.form.has(isa::Field::sreg)) {
+            const isa::Special which = isa::special_of(step.form);
+            return isa::is_grid_size(which) &&
+                   (over == 1 || (which == isa::Special::nctaid_x && over <= program_.cluster().x));
+        }
+        Share algebra;
+        const Share::Over share = algebra.at(isa::meaning_of(step, algebra));
+        return share.reg && share.by > 1 && strides(share.reg, over * share.by);
     }
     std::int64_t growth(const Operand& operand) const {
         return operand.reg ? growth(operand.reg, operand.reg, 0, 0).value_or(0) : 0;

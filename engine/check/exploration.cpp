@@ -22,7 +22,7 @@ using abstract::Window;
 
 constexpr std::size_t most_cuts = 4000;
 constexpr std::size_t most_growth = 100;        ///< cuts that need more numbers than all before
-constexpr std::size_t most_numbers = 16 << 20;  ///< of all cuts: some 32 bytes each
+constexpr std::size_t most_numbers = 20 << 20;  ///< of all cuts: some 50 bytes each
 constexpr int most_restarts = 24;
 constexpr int most_values = 600;  ///< of a root, from one cut
 

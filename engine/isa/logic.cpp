@@ -158,21 +158,27 @@ void run_setp_both(const Step& s, Machine& m) {
     write_reg(m, s.operands[1].reg, q);
 }
 
-/// Compares both halves: p is the result of the lower ones, q that of the upper ones.
-void run_setp_pair(const Step& s, Machine& m) {
+/// Compares the lower (0) or the upper halves (1) of pairs. Returns 1 where it holds, else 0.
+Lanes<std::uint32_t> compared_halves(const Step& s, Machine& m, const Operand& a, const Operand& b,
+                                     unsigned half) {
     const HalfFormat format(s.form);
     const unsigned relations = relations_of(s.form.get(Field::cmp));
-    const Lanes<std::uint32_t> a = read<std::uint32_t>(m, s.operands[2]),
-                               b = read<std::uint32_t>(m, s.operands[3]);
-    for (const unsigned half : {0U, 1U}) {
-        Lanes<std::uint32_t> d;
-        for (std::size_t l = 0; l < lanes; ++l) {
-            const double x = format.number(static_cast<std::uint16_t>(a[l] >> 16 * half)),
-                         y = format.number(static_cast<std::uint16_t>(b[l] >> 16 * half));
-            d[l] = (relations & relation(x, y)) != 0 ? 1 : 0;
-        }
-        write_reg(m, s.operands[half].reg, d);
-    }
+    const Lanes<std::uint32_t> x = read<std::uint32_t>(m, a), y = read<std::uint32_t>(m, b);
+    Lanes<std::uint32_t> out;
+    const auto number = [&](std::uint32_t pair) {
+        return format.number(static_cast<std::uint16_t>(pair >> 16 * half));
+    };
+    for (std::size_t l = 0; l < lanes; ++l)
+        out[l] = (relations & relation(number(x[l]), number(y[l]))) != 0 ? 1 : 0;
+    return out;
+}
+
+/// Compares both halves: p is the result of the lower ones, q that of the upper ones.
+void run_setp_pair(const Step& s, Machine& m) {
+    const Lanes<std::uint32_t> p = compared_halves(s, m, s.operands[2], s.operands[3], 0),
+                               q = compared_halves(s, m, s.operands[2], s.operands[3], 1);
+    write_reg(m, s.operands[0].reg, p);
+    write_reg(m, s.operands[1].reg, q);
 }
 
 /// All ones, or the number 1, where the comparison holds; else 0.
@@ -186,6 +192,17 @@ void run_set(const Step& s, Machine& m) {
                                                  : 0xFFFFFFFF;
     Lanes<std::uint32_t> d;
     for (std::size_t l = 0; l < lanes; ++l) d[l] = holds[l] != 0 ? yes : 0;
+    write_reg(m, s.operands[0].reg, d);
+}
+
+/// The number 1 in each half where the comparison of these halves holds; else 0.
+void run_set_pair(const Step& s, Machine& m) {
+    const std::uint32_t yes = s.form.type() == f16x2 ? 0x3C00 : 0x3F80;
+    Lanes<std::uint32_t> d{};
+    for (const unsigned half : {0U, 1U}) {
+        const Lanes<std::uint32_t> holds = compared_halves(s, m, s.operands[1], s.operands[2], half);
+        for (std::size_t l = 0; l < lanes; ++l) d[l] |= holds[l] * yes << 16 * half;
+    }
     write_reg(m, s.operands[0].reg, d);
 }
 
@@ -572,6 +589,13 @@ std::span<const Instruction> logic_family() {
          .operands = {out("d"), in("a", typed<Field::from>), in("b", typed<Field::from>)},
          .ptx = "set{.cmp}{.ftz}{.type}{.from} {%d}, {%a}, {%b}",
          .run = run_set},
+        {.name = "set.pair",
+         .summary = "compares two pairs: each half of d is the number 1 where the comparison holds, else 0",
+         .section = "9.7.7.1",
+         .rows = {pairs(f16x2, true), pairs(bf16x2, false)},
+         .operands = {out("d"), in("a"), in("b")},
+         .ptx = "set{.cmp}{.ftz}{.type}{.type} {%d}, {%a}, {%b}",
+         .run = run_set_pair},
         {.name = "slct",
          .summary = "d = c >= 0 ? a : b",
          .section = "9.7.6.4",

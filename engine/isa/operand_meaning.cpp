@@ -79,8 +79,8 @@ constexpr auto meanings = std::to_array<OperandMeaning>({
     {"unpack", "a", "the word that is taken apart"},
 
     // Comparisons and choices.
-    {"set setp", "a", "the first value of the comparison"},
-    {"set setp", "b", "the second value of the comparison"},
+    {"set set.pair setp", "a", "the first value of the comparison"},
+    {"set set.pair setp", "b", "the second value of the comparison"},
     {"setp", "c", "the predicate that the outcome is combined with"},
     {"setp", "q", "the predicate that gets the opposite outcome"},
     {"setp.pair", "p", "the outcome for the low halves"},

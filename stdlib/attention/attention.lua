@@ -3,6 +3,7 @@
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local kernel = require "wgrun.attention.kernel"
+local decode_launch = require "wgrun.attention.decode.launch"
 local attention_parameters = require "wgrun.attention.parameters"
 local plan = require "wgrun.attention.plan"
 local scores = require "wgrun.attention.scores"
@@ -32,9 +33,9 @@ local attention = classes.new "attention"
 --- @option o "bf16"|"f16"?  the type of O; by default that of the others, and bf16 for e4m3
 --- @option descale "tensor"|"head"?  of e4m3, where Q, K and V have to be multiplied by factors that launches give: one
 ---   for each tensor, or one for each head of K and V (and the heads of Q that share it) of each sequence
---- @option dim 64|96|128|192|256 = 128  the head size, in elements
---- @option value_dim 64|96|128|192|256?  the head size of V and O, where that is less than `dim`: 128 beside 192 in the
----   prefill of multi-head latent attention (MLA); by default `dim`
+--- @option dim 64|96|128|192|256|512 = 128  the head size, in elements; 512 of 16-bit types
+--- @option value_dim 64|96|128|192|256|512?  the head size of V and O, where that is less than `dim`: 128 beside 192 in
+---   the prefill of multi-head latent attention (MLA); by default `dim`
 --- @option heads integer[1,65535] = 1  the heads of Q and O
 --- @option kv_heads integer?  the heads of K and V, each shared by heads / kv_heads heads of Q; by default `heads`
 --- @option causal boolean = false  a query sees no key after its own place
@@ -55,6 +56,10 @@ local attention = classes.new "attention"
 --- @option tensors table?  tensors that these functions read, by name their types: { documents = "s32" } makes
 ---   `at.tensors.documents`, a pointer, and launches give `tensors`. Queries and keys that the functions get lie within
 ---   their sequence then, also where a block reaches across its end
+--- @option sink boolean = false  each head has a logit that joins the denominator of all of its rows, which launches
+---   give; `lse` includes it
+--- @option dropout boolean = false  launches give a probability with which each weight of a row of V is dropped, and
+---   the state of the random numbers (stdlib/attention/dropout.lua has their generator); `lse` counts all weights
 --- @option problem table?  { queries, keys, batch }: the lengths, and the number of sequences where it is known, for
 ---   which options that are left out are chosen
 --- @option layout "bshd"|"bhsd" = "bshd"  the order of the dimensions: batch, sequence, head, dim, or head before
@@ -62,6 +67,9 @@ local attention = classes.new "attention"
 --- @option packed boolean = false  sequences of any lengths one after another: Q and O are total x heads x dim, K and V
 ---   total x kv_heads x dim, and each launch gives `query_starts` and `key_starts`. Blocks reach across their ends: a
 ---   NaN or an infinity may get from a sequence into the one before it
+--- @option page integer[1,65536]?  K and V are in pages of so many keys, pages x page x kv_heads x dim (`layout`), and
+---   each launch gives `lengths` and `pages`. What lies in a page behind the end of its sequence does not matter. Fast
+---   from 8 keys on; with heads of 96 an even number
 --- @option lse boolean = false  also gives the logarithm of each row's sum of exponentials, as a backward pass and
 ---   split attention need it
 --- @option exact boolean = false  of e4m3: all probabilities are made by ex2, as they are with `lse`: slower
@@ -89,8 +97,8 @@ local function extents(p, Q, K, V, O)
 end
 
 --- The number of packed sequences, whose `query_starts` and `key_starts` stand in `values`; `name` is the function's,
---- for messages.
-function module.packed_batches(name, values)
+--- for messages. of_queries: only the former.
+function module.packed_batches(name, values, of_queries)
   local function vector(key, want)
     local shape = arguments.shape_of(values[key])
     if not shape or #shape ~= 1 or want and shape[1] ~= want then
@@ -100,7 +108,7 @@ function module.packed_batches(name, values)
     return shape[1]
   end
   local starts = vector "query_starts"
-  vector("key_starts", starts)
+  if not of_queries then vector("key_starts", starts) end
   return starts - 1
 end
 
@@ -115,11 +123,20 @@ end
 --- @option query_starts tensor?  s32: where each packed sequence begins in Q, and the end of the last one; batch + 1
 ---   values
 --- @option key_starts tensor?  s32: where each sequence begins in K
+--- @option lengths tensor?  s32, of K and V in pages: the keys of each sequence; more than its pages have count as that
+---   many
+--- @option pages tensor?  s32, batch x most pages of a sequence: where its pages are in K and V; entries behind a
+---   sequence's last page are not used
 --- @option max_queries integer[1,1073741823]?  the most queries of a packed sequence
 --- @option q_descale tensor?  f32: what Q is multiplied by, one value or (`descale` = "head") batch x kv_heads
 --- @option k_descale tensor?  the same of K
 --- @option v_descale tensor?  the same of V
 --- @option tensors table?  the tensors of the option `tensors`, by name
+--- @option dropout_p number?  the probability of `dropout`, from 0 to 31 / 32, or 1; what is kept is multiplied by
+---   1 / (1 - dropout_p)
+--- @option dropout_state tensor?  s64, seed and offset: another state drops others
+--- @option sink tensor?  f32, one for each head: the logits of the option `sink`, beside scores that `scale` has
+---   multiplied
 --- @return table  { grid =, args = }
 --- @raise when the extents do not fit each other, or a value is missing.
 function attention:launch(Q, K, V, O, values)
@@ -127,29 +144,42 @@ function attention:launch(Q, K, V, O, values)
   if values == nil then values = {} end
   arguments.options("attention:launch", values)
   attention_tensors.values("attention", p, values, {
-    lse = "lse", query_starts = "packed", key_starts = "packed", max_queries = "packed", q_descale = "descale",
-    k_descale = "descale", v_descale = "descale", tensors = "tensors",
+    lse = "lse", query_starts = "packed", key_starts = not p.page and "packed" or nil, max_queries = "packed",
+    lengths = "page", pages = "page", q_descale = "descale", k_descale = "descale", v_descale = "descale",
+    tensors = "tensors", sink = "sink", dropout_p = "dropout", dropout_state = "dropout",
   })
+  if p.page and values.key_starts ~= nil then
+    fail "attention: `key_starts` is given, but K and V are in pages: `lengths` has the keys of each sequence"
+  end
   local q, k = extents(p, Q, K, V, O)
   local scale = arguments.positive("attention: scale", values.scale or 1 / math.sqrt(p.dim))
   local batches, queries = q.batch, q.rows
   if p.packed then
-    batches = module.packed_batches("attention", values)
+    batches = module.packed_batches("attention", values, p.page)
     queries = arguments.whole("attention: max_queries", values.max_queries, 1, 0x3FFFFFFF)
+  end
+  local width
+  if p.page then
+    if k.rows ~= p.page then
+      fail(("attention: K and V have pages of %d keys, and wg.attention was made for %d"):format(k.rows, p.page))
+    end
+    decode_launch.shaped("attention", "lengths", values.lengths, "s32", { batches })
+    width = arguments.shape_of(decode_launch.shaped("attention", "pages", values.pages, "s32", { batches, 0 }))[2]
   end
   local factor, cap = scores.score_arguments(p, scale)
   local args = builder_parameters.arguments(self.parameters, {
-    Q = Q, K = K, V = V, O = O, queries = queries, rows = q.rows, keys = k.rows, batches = batches, factor = factor,
+    Q = Q, K = K, V = V, O = O, queries = queries, rows = q.rows, keys = width and width * p.page or k.rows,
+    table_width = width, batches = batches, factor = factor,
     cap = cap, given = values,
     counter = self.counter,
   })
   local tiles = ceil_div(queries, p.m) * batches * p.heads
   if tiles == 0 then fail "attention: Q has no rows, so there is nothing to compute" end
   local rows = (p.packed and q.rows or batches * queries) * p.heads
-  if rows > 0xFFFFFFFF or tiles * p.splits > 0x7FFFFFFF then
+  if rows > 0xFFFFFFFF or tiles * p.cluster > 0x7FFFFFFF then
     fail(("attention: %d rows of all heads are too many: at most 2^32 - 1 are possible"):format(rows))
   end
-  return { grid = { p.splits > 1 and tiles * p.splits or math.min(tiles, roofline.sms()) }, args = args }
+  return { grid = { p.cluster > 1 and tiles * p.cluster or math.min(tiles, roofline.sms()) }, args = args }
 end
 
 --- The pairs of a query and a key that it sees, of one head of one sequence.
@@ -178,10 +208,11 @@ end
 -- The launch of the method called `name`: `given` holds values of the launch, and options of the kernel's method.
 local function launch_with(name, self, Q, K, V, O, given)
   local values, rest = arguments.split_options(name, "attention:launch", given)
-  if self.plan.splits > 1 and rest.grid then
-    fail((
-      "%s: `grid` does not go with keys in %d parts: each tile has a cluster of its own (splits = 1 for another grid)"
-    ):format(name, self.plan.splits))
+  local p = self.plan
+  if p.cluster > 1 and rest.grid then
+    local what = p.split_columns and "dim = 512" or ("keys in %d parts"):format(p.splits)
+    fail(("%s: `grid` does not go with %s: each tile has a cluster of its own%s"):format(
+      name, what, p.split_columns and "" or " (splits = 1 for another grid)"))
   end
   return arguments.extended(self:launch(Q, K, V, O, values), rest)
 end
@@ -193,7 +224,8 @@ end
 --- @param O tensor
 --- @param options table?
 --- @options attention:launch
---- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts (`splits`)
+--- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts
+---   (`splits`) and dim = 512
 --- @options kernel:run without grid, args, devices, flops
 --- @return string  the back end that ran it
 --- @see attention:launch
@@ -206,7 +238,8 @@ function attention:run(Q, K, V, O, run) return self.kernel:run(launch_with("atte
 --- @param O tensor
 --- @param options table?
 --- @options attention:launch
---- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts (`splits`)
+--- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts
+---   (`splits`) and dim = 512
 --- @options kernel:prepare without grid, args, devices, flops
 --- @return launch
 --- @see kernel:prepare
@@ -214,21 +247,22 @@ function attention:prepare(Q, K, V, O, run)
   return self.kernel:prepare(launch_with("attention:prepare", self, Q, K, V, O, run))
 end
 
---- Measures how long it takes, and its TFLOPS (attention:flops; of packed sequences 0, whose lengths are on the
---- device).
+--- Measures how long it takes, and its TFLOPS (attention:flops; of packed sequences and of pages 0, whose lengths
+--- are on the device).
 --- @param Q tensor
 --- @param K tensor
 --- @param V tensor
 --- @param O tensor
 --- @param options table?
 --- @options attention:launch
---- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts (`splits`)
+--- @option grid integer|table?  the CTAs; by default one on each SM that finds work; not with keys in parts
+---   (`splits`) and dim = 512
 --- @options kernel:time without grid, args, devices, flops
 --- @return table  as of kernel:time
 --- @see kernel:time
 function attention:time(Q, K, V, O, time)
   local launch = launch_with("attention:time", self, Q, K, V, O, time)
-  if not self.plan.packed then
+  if not self.plan.packed and not self.plan.page then
     local q, k = extents(self.plan, Q, K, V, O)
     launch.flops = self:flops(q.batch, q.rows, k.rows)
   end

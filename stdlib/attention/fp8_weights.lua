@@ -124,13 +124,19 @@ local function late(weights)
   for half = 0, 1 do k:mov(soft.sum[half], total[half]) end
 end
 
--- 1 / sum of the thread's rows; 0 for one without a score.
-local function finish(weights)
-  local k, sum, inverse = weights.k, weights.soft.sum, {}
+-- 1 / sum of the thread's rows; 0 for one without a score. extra: as of softmax:finish.
+local function finish(weights, extra)
+  local k, soft, inverse = weights.k, weights.soft, {}
   collect(weights)
   for half = 0, 1 do
-    inverse[half] = k:rcp_approx_ftz(sum[half])
-    k:mov(inverse[half], 0.0, { guard = sum[half]:eq(0.0) })
+    local sum, shrink = soft.sum[half], nil
+    if extra then
+      local _
+      sum, _, shrink = softmax.with_extra(soft, half, sum, extra)
+    end
+    inverse[half] = k:rcp_approx_ftz(sum)
+    if shrink then k:mul(inverse[half], inverse[half], shrink) end
+    k:mov(inverse[half], 0.0, { guard = sum:eq(0.0) })
   end
   return inverse
 end
@@ -153,7 +159,7 @@ function module.emit(k, p, soft, scores, words, acc)
     first = function() first(weights) end,
     early = function() end,
     late = function() late(weights) end,
-    finish = not weights.summed and function() return finish(weights) end or nil,
+    finish = not weights.summed and function(extra) return finish(weights, extra) end or nil,
   }
 end
 

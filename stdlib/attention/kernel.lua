@@ -6,6 +6,7 @@
 local wg = require "wgrun"
 local consume = require "wgrun.attention.consume"
 local fp8 = require "wgrun.attention.fp8"
+local pages = require "wgrun.attention.pages"
 local scheduler = require "wgrun.attention.scheduler"
 local splits = require "wgrun.attention.splits"
 local tensors = require "wgrun.attention.tensors"
@@ -18,27 +19,35 @@ local module = {}
 -- The producer: the queries of a tile, its blocks of K, and V a block behind, since the scores come first.
 local function produce(g)
   local k, p, rings, maps, buffers = g.k, g.p, g.rings, g.maps, g.buffers
-  local load = tensors.loader(k, p)
-  local function loader(ring, tile, map, base)
-    local cursor = ring:cursor()
+  local rank = p.split_columns and k:special "cluster_ctarank" or nil
+  local load_own, load_shared = tensors.loader(k, p), tensors.loader(k, p, rank)
+  local load_pages = p.page and pages.loader(k, p, g.sizes)
+  local function loader(ring, tile, map, base, lines)
+    local load, cursor = ring == rings.q and load_own or load_shared, ring:cursor()
     return function(at, row)
-      ring:acquire(cursor)
-      local barrier, to = ring:expect(cursor, tile.bytes), base + cursor.stage * tile.bytes
-      load(tile, to, map, at, row, barrier)
-      ring:advance(cursor)
+      for part = 0, ring == rings.q and 0 or p.parts - 1 do
+        local copy = lines and load_pages and load_pages(tile, lines, map, at, row)
+          or function(to, barrier) load(tile, to, map, at, row, barrier, { part = part }) end
+        ring:acquire(cursor)
+        local barrier, to = ring:expect(cursor, tile.bytes), base + cursor.stage * tile.bytes
+        copy(to, barrier)
+        ring:advance(cursor)
+      end
     end
   end
   local load_q = loader(rings.q, p.q, maps.Q, k:address(buffers.q))
-  local load_k = loader(rings.k, p.k, maps.K, k:address(buffers.k))
+  local load_k = loader(rings.k, p.k, maps.K, k:address(buffers.k), p.lines)
   local load_v = p.fp8 and loader(rings.raw, p.raw, maps.V, k:address(buffers.raw))
-    or loader(rings.v, p.v, maps.V, k:address(buffers.v))
+    or loader(rings.v, p.v, maps.V, k:address(buffers.v), p.value_lines)
 
   local function copies(at, draw)
     local group = p.heads // p.kv_heads
-    local kv = { batch = at.batch, head = division.divided(k, at.head, group) }
+    local kv = { batch = at.batch, head = division.divided(k, at.head, group), keys = at.keys }
     local key = k:mov(at.key_start + at.last * p.block, { type = "u32" })
     load_k(kv, key)
-    for c = 0, p.consumers - 1 do load_q(at, at.row + at.query_start + 64 * c) end
+    for c = 0, p.query_tiles - 1 do
+      load_q(at, at.row + at.query_start + (rank and rank << 6 or 64 * c))
+    end
     scheduler.each_later(g, at, function(block)
       local following = block and at.key_start + block * p.block or key - p.block
       if p.fp8 then load_v(kv, key) end -- it is transposed before it is needed
@@ -71,15 +80,18 @@ end
 -- Stages of the operands in shared memory, and the rings over them; of 8-bit types also V as it comes, and panels of O.
 local function stages_of(k, p, readers)
   local buffers = {
-    q = k:shared { tile = p.q, count = p.query_stages * p.consumers, name = "Q" },
+    q = k:shared { tile = p.q, count = p.query_stages * p.query_tiles, name = "Q" },
     k = k:shared { tile = p.k, count = p.stages, name = "K" },
-    v = k:shared { tile = p.v, count = p.stages, name = "V" },
+    v = k:shared { tile = p.v, count = p.value_stages, name = "V" },
   }
   local rings = {
-    q = k:pipeline { stages = p.query_stages * p.consumers, arrivals = p.fp8 and 4 or 1, name = "query" },
+    q = k:pipeline {
+      stages = p.query_stages * p.query_tiles, arrivals = p.fp8 and 4 or p.split_columns and 2 or 1, name = "query",
+    },
     k = k:pipeline { stages = p.stages, arrivals = readers, name = "key" },
     v = k:pipeline {
-      stages = p.stages, arrivals = readers, producers = p.fp8 and p.transposers or 1, name = "value",
+      stages = p.value_stages, arrivals = p.split_columns and readers // 2 or readers,
+      producers = p.fp8 and p.transposers or 1, name = "value",
     },
   }
   if p.fp8 then
@@ -109,12 +121,12 @@ end
 --- The kernel of a plan (of plan.make), with these parameters. While it is emitted it is a table `g`: k, p; maps and
 --- sizes, its parameters; buffers and rings; scheduler (attention/scheduler.lua).
 function module.make(p, list)
-  local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.splits } }, function(k)
+  local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.cluster } }, function(k)
     local g = { k = k, p = p }
     g.maps, g.sizes = parameters.declare(k, list)
     g.maps.O = g.maps.O or g.sizes.O
     local readers = 4 * p.consumers
-    g.buffers, g.rings = stages_of(k, p, readers)
+    g.buffers, g.rings = stages_of(k, p, p.split_columns and 2 * readers or readers)
     g.scheduler = scheduler.scheduler(g, readers + p.transposers)
 
     local thread = k:special "tid.x"
@@ -123,7 +135,7 @@ function module.make(p, list)
     k:griddepcontrol_launch_dependents()
     k:griddepcontrol_wait()
     fp8.ones(k, p, g.buffers.v)
-    meeting.all(k, p.splits)
+    meeting.all(k, p.cluster)
     k:if_((thread >> 7):eq(0), function()
       k:setmaxnreg_dec(p.registers[1])
       k:if_(thread:eq(0), function() produce(g) end)
@@ -132,6 +144,7 @@ function module.make(p, list)
       k:setmaxnreg_inc(p.registers[2])
       consume.emit(g)
     end)
+    if p.split_columns then meeting.all(k, p.cluster) end -- the other CTA may still write to this one
   end)
   kernel:launch_rule { notes = parameters.notes(list) }
   return kernel

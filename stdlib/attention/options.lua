@@ -12,7 +12,7 @@ function module.plan(what, opts)
   local p = { what = what }
   for _, name in ipairs {
     "dtype", "dim", "layout", "packed", "causal", "window", "lse", "name", "heads", "descale", "score", "score_slope",
-    "mask", "block_mask", "tensors", "exact",
+    "mask", "block_mask", "tensors", "exact", "sink", "dropout",
   } do
     p[name] = opts[name]
   end

@@ -42,13 +42,13 @@ function module.emit(me)
 
   function output.store_pairs(at, row, values, column)
     local rows = rows_of(at)
-    rows.column, rows.dim = column, p.value_dim
+    rows.column, rows.dim = column or p.split_columns and mine * p.columns or nil, p.value_dim
     tensors.store_pairs(k, p, values, maps.O, rows, row)
   end
 
   -- Packed sequences: pairs of elements by the threads, since a box of TMA would also have rows of the next sequence.
   local function store_packed(at, row)
-    output.store_pairs(at, row, me.acc:slice(0, p.value_dim // 2))
+    output.store_pairs(at, row, me.acc:slice(0, p.columns // 2))
     if p.fp8 then return end
     -- All warps have read the queries: their scores are complete.
     k:bar_sync(mine + (1 + p.consumers), { threads = 128 })
@@ -56,30 +56,39 @@ function module.emit(me)
   end
 
   function output.store(at, row)
-    local first_row = at.row + (mine << 6)
+    local first_row = at.row + (me.query_tile << 6)
     if p.packed then return store_packed(at, row) end
-    local place = tensors.place(p)
+    local place, first = tensors.place(p), p.fp8 and mine * (p.panels * p.panel.bytes) or me.query.stage * p.q.bytes
+    if p.split_columns then
+      first = mine * (p.panels * p.panel.bytes)
+      k:bar_sync(1 + 2 * p.consumers, { threads = 128 * p.consumers }) -- both have read the queries
+    end
     local write = k:epilogue {
       panel = p.panel, map = maps.O, buffer = p.fp8 and buffers.o or buffers.q, buffers = p.panels,
-      offset = p.fp8 and mine * (p.panels * p.panel.bytes) or me.query.stage * p.q.bytes,
+      offset = first,
       barrier = mine + (1 + p.consumers), place = function(column, down) return place(column, at, down) end,
     }
-    write(me.acc:slice(0, p.value_dim // 2), first_row, k:mov(0, { type = "u32" }))
+    local column = p.split_columns and mine * p.columns or k:mov(0, { type = "u32" })
+    write(me.acc:slice(0, p.columns // 2), first_row, column)
     if p.fp8 then return end
     if not stored then return free_queries(me.query) end
     k:mov(stored.stage, me.query.stage)
     k:mov(any_stored, 1)
   end
 
-  function output.row(at) return (mine << 6) + (((me.thread >> 5 & 3) << 4) + (me.lane >> 2)) + at.row end
+  function output.row(at) return (me.query_tile << 6) + (((me.thread >> 5 & 3) << 4) + (me.lane >> 2)) + at.row end
 
   function output.store_lse(at, row, logarithm)
     for half = 0, 1 do
       local inside = row + 8 * half
+      local function writes() -- of consumers with the same rows the first one
+        local first_lane = (me.lane & 3):eq(0)
+        return p.split_columns and first_lane & mine:eq(0) or first_lane
+      end
       local place = p.packed and at.head * sizes.total + at.query_start + inside
         or (at.batch * p.heads + at.head) * sizes.queries + inside
       k:st_global_f32(
-        k:element(sizes.lse, place), logarithm[half], { guard = (me.lane & 3):eq(0) & inside:lt(at.queries) })
+        k:element(sizes.lse, place), logarithm[half], { guard = writes() & inside:lt(at.queries) })
     end
   end
 

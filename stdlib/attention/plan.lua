@@ -2,8 +2,10 @@
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
+local decode_plan = require "wgrun.attention.decode.plan"
 local exclusions = require "wgrun.attention.exclusions"
 local attention_options = require "wgrun.attention.options"
+local pages = require "wgrun.attention.pages"
 local splits = require "wgrun.attention.splits"
 local fitted = require "wgrun.cost.fitted"
 local roofline = require "wgrun.cost.roofline"
@@ -15,12 +17,17 @@ local fail, options = native.fail, arguments.options
 
 -- By head size: warpgroups of 64 queries each, keys in a block, stages of K and of V, and of the queries. As fast as
 -- any that were measured (docs/experiments/attention.md).
+--
+-- Of 512 columns (`split_columns`) O of 64 queries takes the registers of two consumers. Each computes all scores, and
+-- has half of the columns of V and O. The two CTAs of a cluster have 64 queries each, and get K and V by the same
+-- copies. Stages have half of the columns of a block: three of K, and one of V for each consumer.
 local shapes = {
   [64] = { consumers = 3, block = 128, stages = 3, query_stages = 2 },
   [96] = { consumers = 2, block = 128, stages = 2, query_stages = 2 },
   [128] = { consumers = 2, block = 128, stages = 2, query_stages = 2 },
   [192] = { consumers = 2, block = 96, stages = 2, query_stages = 1 },
   [256] = { consumers = 2, block = 64, stages = 2, query_stages = 1 },
+  [512] = { consumers = 2, block = 64, stages = 3, query_stages = 1, split_columns = true },
 }
 
 -- Likewise for 8-bit elements. The warps that transpose V have `chunks` of it on their way.
@@ -95,20 +102,23 @@ local function lay_out(p)
     local line = line_of(columns * bytes)
     return { dtype = p.dtype, columns = line // bytes, line_bytes = line }
   end
-  p.panel = wg.panel { dtype = p.o, n = p.value_dim }
+  p.panel = wg.panel { dtype = p.o, n = p.columns }
   p.lines, p.value_lines = lines(p.dim), lines(p.value_dim)
-  p.q, p.k = tile(64, p.dim), tile(p.block, p.dim)
+  p.q, p.k = tile(64, p.dim), tile(p.block, p.dim // p.parts)
   p.v = p.fp8 and tile(p.value_dim + p.ones, p.block)
     or wg.tile {
-      dtype = p.dtype, mn = p.value_dim, k = p.block, major = "MN", order = "K",
+      dtype = p.dtype, mn = p.columns, k = p.block, major = "MN", order = "K",
       swizzle = p.value_lines.line_bytes .. "B",
     }
   p.panels = p.panel.count
   p.raw = p.fp8 and tile(p.block, p.value_dim) -- V before it is transposed
   local most, of_stage = wg.target.cta_shared - 1024 - (p.join and p.join.maxima or 0),
     p.k.bytes + p.v.bytes + (p.raw and p.raw.bytes or 0)
-  local queries, of_panel = p.query_stages * p.consumers * p.q.bytes, p.fp8 and p.panel.bytes * p.consumers or 0
-  local function used_with(panels) return queries + p.stages * of_stage + panels * of_panel end
+  local queries, of_panel = p.query_stages * p.query_tiles * p.q.bytes, p.fp8 and p.panel.bytes * p.consumers or 0
+  local function used_with(panels)
+    if p.split_columns then return queries + p.stages * p.k.bytes + 2 * p.v.bytes end
+    return queries + p.stages * of_stage + panels * of_panel
+  end
   while p.stages > 2 and used_with(1) > most do p.stages = p.stages - 1 end
   if p.fp8 then p.panels = panels_of(p, most - used_with(0)) end
   local used = used_with(p.panels)
@@ -134,10 +144,17 @@ function module.make(opts)
   local shape = shape_of(p, opts.problem)
   p.consumers, p.stages, p.query_stages = shape.consumers, shape.stages, shape.query_stages
   p.k_step = native.wgmma_k[p.dtype]
+  p.page = opts.page
   p.block = whole("block", opts.block or shape.block, p.k_step, 256)
   if p.block % p.k_step ~= 0 then
     fail(("wg.attention: block is %d, must be a multiple of %d (a K step)"):format(p.block, p.k_step))
   end
+  p.split_columns = shape.split_columns
+  p.columns = p.split_columns and p.value_dim // 2 or p.value_dim -- of each consumer
+  p.query_tiles = p.split_columns and 1 or p.consumers
+  p.parts = p.split_columns and 2 or 1 -- of a block, in columns: each a stage
+  if p.page then exclusions.refuse_conflicts(p, "page") end
+  decode_plan.choose_boxes(p, "boxes")
   p.threads, p.m = 128 * (1 + p.consumers), 64 * p.consumers
   p.registers = p.consumers == 3 and { 32, 160 } or { 40, 232 }
   p.transposers, p.lift, p.ones = 0, 0, 0
@@ -155,7 +172,10 @@ function module.make(opts)
     p.join, p.query_stages = splits.join_plan(p, p.splits), 1 -- a CTA has one tile
     p.stages = splits.split_stages(p)
   end
+  p.cluster = p.split_columns and 2 or p.splits
   lay_out(p)
+  p.value_stages = p.split_columns and 2 or p.stages
+  if p.page then pages.check_boxes(p) end
   if p.splits == 1 then return p end
   local stage, bytes, room = splits.join_lacks(p, p.splits, p.stages)
   if stage then

@@ -2,6 +2,7 @@
 -- a mask.
 
 local mask = require "wgrun.attention.mask"
+local pages = require "wgrun.attention.pages"
 local splits = require "wgrun.attention.splits"
 local tensors = require "wgrun.attention.tensors"
 local division = require "wgrun.builder.division"
@@ -65,9 +66,10 @@ local function tiles_of(g)
       key_start = 0,
     }
     at.head, at.row = pair - at.batch * p.heads, tile * p.m
+    if p.page then at.keys = pages.keys(k, p, sizes, at.batch, same) end
     if not p.packed then return body(at) end
     at.query_start, at.queries = tensors.sequence(k, sizes.query_starts, at.batch, same)
-    at.key_start, at.keys = tensors.sequence(k, sizes.key_starts, at.batch, same)
+    if not p.page then at.key_start, at.keys = tensors.sequence(k, sizes.key_starts, at.batch, same) end
     k:if_(at.row:lt(at.queries), function() body(at) end, beyond)
   end
 
@@ -119,10 +121,10 @@ local function tiles_of(g)
   end, tiles_of_rows * pairs_of_heads
 end
 
--- What a queue is without parts of the keys: the cluster has one tile, and as many clusters as tiles are launched.
+-- What a queue is where CTAs share a tile: their cluster has one, and as many clusters as tiles are launched.
 local function one_tile(g, tiles)
   local k = g.k
-  local number = division.divided(k, k:special "ctaid.x", g.p.splits)
+  local number = division.divided(k, k:special "ctaid.x", g.p.cluster)
   local function visit(_, body) k:if_(number:lt(tiles), function() body(number, function() end) end) end
   return { init = function() end, draw = visit, each = visit }
 end
@@ -132,7 +134,7 @@ end
 function module.scheduler(g, readers)
   local k = g.k
   local find, tiles = tiles_of(g)
-  local queue = g.p.splits > 1 and one_tile(g, tiles)
+  local queue = g.p.cluster > 1 and one_tile(g, tiles)
     or k:queue { counter = g.sizes.counter, tiles = tiles, readers = readers }
   local function same(x) return tensors.same_in_lanes(k, x) end
   return {
@@ -194,7 +196,7 @@ end
 
 --- Returns hide(block), which sets a consumer's scores of keys that their query does not see to -inf.
 function module.hider(me, at)
-  local k, p, lane, mine = me.k, me.p, me.lane, me.number
+  local k, p, lane, mine = me.k, me.p, me.lane, me.query_tile
   local first_column = k:mov((lane & 3) << 1, { type = "s32" })
   local row = k:mov(at.row + (mine << 6) + (((k:special "tid.x" >> 5 & 3) << 4) + (lane >> 2)), { type = "s32" })
   local high, low = {}, at.low and {} -- by half, counted from the thread's first column

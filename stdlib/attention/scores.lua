@@ -55,7 +55,7 @@ local function places(me, at)
   local k, p = me.k, me.p
   local function signed(x) return k:mov(x, { type = "s32" }) end
   local first_column = signed((me.lane & 3) << 1)
-  local row = signed(at.row + (me.number << 6) + (((me.thread >> 5 & 3) << 4) + (me.lane >> 2)))
+  local row = signed(at.row + (me.query_tile << 6) + (((me.thread >> 5 & 3) << 4) + (me.lane >> 2)))
   local ahead = signed(at.keys - at.queries) -- the last query's place is that of the last key
   local query, queries, tensors = numbers(k, p, row, at.queries), {}, captured.pointers(me)
   for down = 0, 8, 8 do queries[down] = { query = query(down), place = query(down) + ahead } end

@@ -5,6 +5,7 @@
 -- arrives in the stages of K and V, and therefore not before all CTAs are done with theirs.
 
 local wg = require "wgrun"
+local sink = require "wgrun.attention.sink"
 local division = require "wgrun.builder.division"
 local warps = require "wgrun.builder.warp"
 local cost_fitted = require "wgrun.cost.fitted"
@@ -55,7 +56,7 @@ module.most = 16
 --- The model is how long the longest CTA takes, in ns, with a start of its own for each round of clusters, as measured
 --- on an H200 (docs/experiments/attention.md).
 function module.choose(p, problem)
-  if p.fp8 or not (problem and problem[3]) then return 1 end
+  if p.fp8 or p.split_columns or not (problem and problem[3]) then return 1 end
   local tiles, keys = ceil_div(problem[1], p.m) * p.heads * problem[3], problem[2]
   if p.window then keys = math.min(keys, p.m + p.window * (p.causal and 1 or 2)) end
   if tiles > roofline.sms() then return 1 end
@@ -193,9 +194,10 @@ function module.join(me, at, output)
   local owned = send(me, inbox, rank, rows)
   k:mbarrier_wait(inbox.arrived, 0)
   local weights = weigh(me, inbox, rows)
-  local inverse, logarithm = soft:finish()
+  local inverse, logarithm = soft:finish(sink.load(k, p, me.sizes, at.head))
   local row = output.row(at)
   if p.lse then k:if_(rank:eq(0), function() output.store_lse(at, row, logarithm) end) end
+  for half = 0, p.dropout and 1 or -1 do inverse[half] = inverse[half] * me.sizes.kept_factor end
   for slot = 0, p.splits - 1 do
     for half = 0, 1 do weights[slot][half] = weights[slot][half] * inverse[half] end
   end

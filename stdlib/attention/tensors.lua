@@ -27,12 +27,13 @@ local orders = { -- of dimensions
 --- `of_queries` in the table `given`, and of those called `of_keys`; V, O and their gradients have dim = p.value_dim.
 --- Raises an error that names the tensor that does not fit.
 function module.extents(name, p, given, of_queries, of_keys)
-  local order, rank = orders[p.packed and "packed" or p.layout], p.packed and 3 or 4
   local function read(tensor, heads)
+    local packed = p.packed and not (p.page and tensor:find "^[KV]$")
+    local order, rank = orders[packed and "packed" or p.layout], packed and 3 or 4
     local shape, out = arguments.shape_of(given[tensor]), {}
     if not shape or #shape ~= rank then
       native.fail(("%s: %s must have %d dimensions (%s), not %s"):format(
-        name, tensor, rank, p.packed and "sequence x head x dim" or p.layout, arguments.shape_text(shape)))
+        name, tensor, rank, packed and "sequence x head x dim" or p.layout, arguments.shape_text(shape)))
     end
     for key, place in pairs(order) do out[key] = shape[place] end
     for key, want in pairs { heads = heads, dim = tensor:find "[VO]$" and p.value_dim or p.dim } do
@@ -80,15 +81,24 @@ function module.box(p, rows, constant, lines)
   }
 end
 
---- Returns a function that copies a tile of a head by TMA, from `row` on.
-function module.loader(k, p)
+--- Returns a function that copies a tile of a head by TMA, from `row` on. rank: of one of two CTAs that each copy half
+--- of the columns to both. more.part: how many tiles ahead its columns are; more.column: its first one, a register;
+--- more.mask: the CTAs of the cluster that receive it.
+function module.loader(k, p, rank)
   local place = module.place(p)
-  return function(tile, to, map, at, row, barrier)
-    for _, panel in ipairs(tile.tma_box.panels) do
-      local column, down = panel.k, panel.mn
-      if tile.major == "MN" then column, down = down, column end
-      local where = place(k:mov(column, { type = "u32" }), at, down == 0 and row or row + down)
-      k["cp_async_bulk_tensor_" .. #where .. "d"](k, to + tile:offset(panel.mn, panel.k), map, where, barrier)
+  return function(tile, to, map, at, row, barrier, more)
+    more = more or {}
+    local panels, options = tile.tma_box.panels, { mask = rank and 3 or more.mask }
+    for i = 1, rank and #panels // 2 or #panels do
+      local panel = panels[i]
+      local column, down, columns = panel.k, panel.mn, tile.k
+      if tile.major == "MN" then column, down, columns = down, column, tile.mn end
+      column = column + (more.part or 0) * columns
+      local first = more.column and more.column + column or k:mov(column, { type = "u32" })
+      local ahead = to + tile:offset(panel.mn, panel.k)
+      if rank then first, ahead = first + rank * (columns // 2), ahead + rank * (tile.bytes // 2) end
+      local where = place(first, at, down == 0 and row or row + down)
+      k["cp_async_bulk_tensor_" .. #where .. "d"](k, ahead, map, where, barrier, options)
     end
   end
 end

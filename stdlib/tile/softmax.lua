@@ -123,20 +123,35 @@ function softmax:next(seen)
   end
 end
 
+--- Adds the exponential of one more score to `total`, the sum of the thread's row `half`: extra, f32, in units of log2.
+--- Returns the sum, the exponent that it is relative to, and the factor by which what was summed shrinks: the score may
+--- be far greater than all others.
+function module.with_extra(self, half, total, extra)
+  local b = self.k
+  local own = self.top[half] * self.scale
+  local top = b:max(b:max(own, extra), -2.0 ^ 100) -- finite: -inf - -inf is no number
+  local shrink, exponent = b:ex2_approx_ftz(own - top), extra - top
+  if self.lift > 0 then exponent = exponent + self.lift end
+  return b:fma(total, shrink, b:ex2_approx_ftz(exponent)), top, shrink
+end
+
 --- Ends the softmax: the sums over all lanes of a row.
+--- @param extra reg?  f32, in units of log2: a score that counts in the sums of all rows, beside those of the blocks
 --- @return table  [0] and [1]: for the thread's two rows 1 / sum, f32; 0 for a row without a score
 --- @return table  [0] and [1]: their logarithms of the sum of exp(scale * ln 2 * score), f32; -inf for a row without a
 ---   score
-function softmax:finish()
+function softmax:finish(extra)
   local b, inverse, logarithm = self.k, {}, {}
   for half = 0, 1 do
-    local total = warps.over_lanes(self.k, self.sum[half], function(x, y) return b:add(x, y) end)
+    local total, top, shrink = warps.over_lanes(self.k, self.sum[half], function(x, y) return b:add(x, y) end), nil, nil
+    if extra then total, top, shrink = module.with_extra(self, half, total, extra) end
     local none = total:eq(0.0)
     inverse[half] = b:rcp_approx_ftz(total)
+    if shrink then b:mul(inverse[half], inverse[half], shrink) end
     b:mov(inverse[half], 0.0, { guard = none })
     local power = b:lg2_approx_ftz(total)
     if self.lift > 0 then power = power - self.lift end
-    logarithm[half] = b:fma(self.top[half], self.scale, power) * math.log(2)
+    logarithm[half] = (top and top + power or b:fma(self.top[half], self.scale, power)) * math.log(2)
     b:mov(logarithm[half], -math.huge, { guard = none })
   end
   return inverse, logarithm

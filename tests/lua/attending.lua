@@ -7,9 +7,9 @@ local function place(layout, rows, heads, dim, b, h)
   return (b * rows * heads + h) * dim, heads * dim
 end
 
--- One row of the result and its logarithm, in binary64.
-local function expected(o, Q, q_at, K, k_at, k_step, V, v_at, v_step, keys, own, factor)
-  local scale, probabilities, top, total = (factor or 1) * (o.scale or 1 / math.sqrt(o.dim)), {}, -math.huge, 0
+-- One row of the result and its logarithm, in binary64. sink: of the head, or nil.
+local function expected(o, Q, q_at, K, k_at, k_step, V, v_at, v_step, keys, own, factor, sink)
+  local scale, probabilities, top, total = (factor or 1) * (o.scale or 1 / math.sqrt(o.dim)), {}, sink or -math.huge, 0
   for j = 0, keys - 1 do
     local seen = (not o.causal or j <= own) and (not o.window or (own - j < o.window and (o.causal or j - own < o.window)))
     local score = seen and scale * wg.dot(Q, q_at, 1, K, k_at + j * k_step, 1, o.dim) or -math.huge
@@ -20,8 +20,9 @@ local function expected(o, Q, q_at, K, k_at, k_step, V, v_at, v_step, keys, own,
     probabilities[j] = top > -math.huge and math.exp(probabilities[j] - top) or 0
     total = total + probabilities[j]
   end
+  if sink and top > -math.huge then total = total + math.exp(sink - top) end
   local row = keys > 0 and wg.tensor("f64", { keys }, probabilities)
-  return function(c) return total == 0 and 0 or wg.dot(row, 0, 1, V, v_at + c, v_step, keys) / total end,
+  return function(c) return (total == 0 or keys == 0) and 0 or wg.dot(row, 0, 1, V, v_at + c, v_step, keys) / total end,
     total == 0 and -math.huge or top + math.log(total)
 end
 
@@ -53,6 +54,16 @@ local function descales(o, batches, kv_heads)
   end
 end
 
+-- Without `sinks`, which are a launch's.
+local function kernel_of(o, more)
+  local options = more
+  for key, value in pairs(o) do if key ~= "scale" and key ~= "numerics" and key ~= "sinks" then options[key] = value end end
+  options.sink = o.sinks and true
+  return wg.attention(options)
+end
+local function sinks_of(o) return o.sinks and wg.tensor("f32", { o.heads }, o.sinks) or nil end
+
+--- o: options of wg.attention, besides scale, numerics and sinks, a list of those of the heads.
 local function attend(name, o, batches, queries, keys, ctas)
   local dtype, layout = o.dtype or "bf16", o.layout or "bshd"
   local out = o.o or dtype == "f16" and "f16" or "bf16"
@@ -64,16 +75,16 @@ local function attend(name, o, batches, queries, keys, ctas)
   end
   local function random(rows, heads, dim, seed) return wg.randn { shape = shape(rows, heads, dim), dtype = dtype, seed = seed } end
   local Q, K, V = random(queries, o.heads, o.dim, 1), random(keys, kv_heads, o.dim, 2), random(keys, kv_heads, value_dim, 3)
-  local options, scale, numerics = {}, o.scale, o.numerics
-  for key, value in pairs(o) do if key ~= "scale" and key ~= "numerics" then options[key] = value end end
-  local attention = wg.attention(options)
+  local scale, numerics = o.scale, o.numerics
+  local attention = kernel_of(o, {})
   assert(#attention.kernel:check() == 0, name)
   local first
   for seed = 1, 2 do
     local O = wg.zeros(out, shape(queries, o.heads, value_dim))
     local lse = o.lse and wg.zeros("f32", { batches, o.heads, queries }) or nil
     local given, factors_of = descales(o, batches, kv_heads)
-    given.backend, given.seed, given.grid, given.lse, given.scale, given.numerics = "sim", seed, not o.splits and { ctas or 2 } or nil, lse, scale, numerics
+    given.backend, given.seed, given.grid, given.lse, given.scale, given.numerics = "sim", seed, attention.plan.cluster == 1 and { ctas or 2 } or nil, lse, scale, numerics
+    given.sink = sinks_of(o)
     attention:run(Q, K, V, O, given)
     assert(attention.counter[0] == 0, name .. ": the counter")
     first = first or O
@@ -86,7 +97,7 @@ local function attend(name, o, batches, queries, keys, ctas)
         local v_at, v_step = place(layout, keys, kv_heads, value_dim, b, kv_head)
         local of_scores, of_o = factors_of(b, kv_head)
         for i = 0, queries - 1, seed == 1 and 23 or queries do
-          local want, logarithm = expected(o, Q, q_at + i * q_step, K, k_at, k_step, V, v_at, v_step, keys, i + keys - queries, of_scores)
+          local want, logarithm = expected(o, Q, q_at + i * q_step, K, k_at, k_step, V, v_at, v_step, keys, i + keys - queries, of_scores, o.sinks and o.sinks[h + 1])
           local at = ("%s: O[%d, %d, row %d]"):format(name, b, h, i)
           for c = 0, value_dim - 1, 7 do
             local index = layout == "bshd" and { b, i, h, c } or { b, h, i, c }
@@ -114,12 +125,11 @@ local function attend_packed(name, o, lengths)
   local K = wg.randn { shape = { keys, kv_heads, o.dim }, dtype = dtype, seed = 2 }
   local V = wg.randn { shape = { keys, kv_heads, value_dim }, dtype = dtype, seed = 3 }
   local O, lse = wg.zeros(o.o or "bf16", { rows, o.heads, value_dim }), o.lse and wg.zeros("f32", { o.heads, rows }) or nil
-  local options = { packed = true }
-  for key, value in pairs(o) do options[key] = value end
-  local attention = wg.attention(options)
+  local attention = kernel_of(o, { packed = true })
   assert(#attention.kernel:check() == 0, name)
   local given, factors_of = descales(o, #lengths, kv_heads)
-  given.backend, given.grid, given.lse, given.max_queries = "sim", not o.splits and { 2 } or nil, lse, most
+  given.backend, given.grid, given.lse, given.max_queries = "sim", attention.plan.cluster == 1 and { 2 } or nil, lse, most
+  given.sink = sinks_of(o)
   given.query_starts = wg.tensor("s32", { #query_starts }, query_starts)
   given.key_starts = wg.tensor("s32", { #key_starts }, key_starts)
   attention:run(Q, K, V, O, given)
@@ -130,7 +140,7 @@ local function attend_packed(name, o, lengths)
       local of_scores, of_o = factors_of(s - 1, kv_head)
       for i = 0, length[1] - 1, 17 do
         local row = query_starts[s] + i
-        local want, logarithm = expected(o, Q, (row * o.heads + h) * o.dim, K, kv_at * o.dim, kv_heads * o.dim, V, kv_at * value_dim, kv_heads * value_dim, length[2], i + length[2] - length[1], of_scores)
+        local want, logarithm = expected(o, Q, (row * o.heads + h) * o.dim, K, kv_at * o.dim, kv_heads * o.dim, V, kv_at * value_dim, kv_heads * value_dim, length[2], i + length[2] - length[1], of_scores, o.sinks and o.sinks[h + 1])
         local at = ("%s: sequence %d, head %d, row %d"):format(name, s, h, i)
         for c = 0, value_dim - 1, 7 do compare_o(at, O[{ row, h, c }], of_o * want(c)) end
         if lse then compare(at .. " lse", lse[{ h, row }], logarithm, 1e-4) end

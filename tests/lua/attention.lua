@@ -37,7 +37,7 @@ end
 
 -- Tensors that stay on the device have a shape, too; a product takes them as well.
 check.refuses("unknown option `head` of wg.attention: did you mean `heads`? (legal: dtype, o, descale...", function() wg.attention { head = 2 } end)
-check.refuses("wg.attention: unknown dim `80` (legal: 64, 96, 128, 192, 256)", function() wg.attention { dim = 80 } end)
+check.refuses("wg.attention: unknown dim `80` (legal: 64, 96, 128, 192, 256, 512)", function() wg.attention { dim = 80 } end)
 check.refuses("wg.attention: unknown dtype `f32` (legal: bf16, f16, e4m3)", function() wg.attention { dtype = "f32" } end)
 check.refuses("wg.attention: unknown layout `bsdh`: did you mean `bshd`? (legal: bshd, bhsd)", function() wg.attention { layout = "bsdh" } end)
 check.refuses("wg.attention: 6 heads cannot share 4 heads of K and V: kv_heads must divide heads", function() wg.attention { heads = 6, kv_heads = 4 } end)

@@ -113,7 +113,13 @@ differentiate("more keys than queries", { dim = 128, heads = 1, causal = true },
 differentiate("queries that see nothing", { dim = 128, heads = 1, causal = true }, 1, 190, 60)
 differentiate("96", { dim = 96, heads = 1, causal = true }, 1, 150, 200)
 differentiate("96, the other layout", { dim = 96, heads = 2, kv_heads = 1, layout = "bhsd", dtype = "f16" }, 2, 70, 130)
+-- Clusters of two CTAs: keys of one CTA alone, blocks that only one of them sees, and no blocks at all.
 differentiate("192", { dim = 192, heads = 2, causal = true, window = 90 }, 1, 150, 200)
+differentiate("192, grouped, the other layout", { dim = 192, heads = 2, kv_heads = 1, layout = "bhsd", scale = 0.1 }, 2, 90, 70)
+differentiate("192, queries that see nothing", { dim = 192, heads = 1, causal = true }, 1, 300, 60)
+differentiate("256, many blocks", { dim = 256, heads = 1, dtype = "f16", window = 200 }, 1, 330, 260)
+differentiate("256, more keys than queries", { dim = 256, heads = 1, causal = true }, 1, 60, 400)
+differentiate("256, keys that no query sees", { dim = 256, heads = 2, causal = true, window = 33 }, 1, 60, 400)
 differentiate("256", { dim = 256, heads = 2, kv_heads = 1, causal = true }, 1, 140, 150)
 differentiate("256, the other layout", { dim = 256, heads = 1, layout = "bhsd", scale = 0.1 }, 2, 90, 70)
 differentiate("256, one query, one key", { dim = 256, heads = 1 }, 1, 1, 1)

@@ -63,4 +63,5 @@ differentiate_packed("packed", { dim = 64, heads = 2 }, { { 130, 150 }, { 0, 40 
 differentiate_packed("packed, causal", { dim = 128, heads = 2, kv_heads = 1, causal = true }, { { 70, 70 }, { 30, 140 }, { 129, 60 } })
 differentiate_packed("packed, a window", { dim = 64, heads = 1, causal = true, window = 60 }, { { 140, 140 }, { 200, 100 } })
 differentiate_packed("packed, 96", { dim = 96, heads = 2 }, { { 70, 70 }, { 30, 140 } })
-differentiate_packed("packed, 256", { dim = 256, heads = 2, kv_heads = 1, causal = true }, { { 70, 70 }, { 0, 20 }, { 65, 130 } })
+differentiate_packed("packed, 256", { dim = 256, heads = 2, kv_heads = 1, causal = true }, { { 70, 70 }, { 0, 20 }, { 65, 130 }, { 33, 0 }, { 150, 64 } })
+differentiate_packed("packed, 192", { dim = 192, heads = 1, window = 60 }, { { 70, 129 }, { 30, 190 } })

@@ -157,7 +157,7 @@ local function documents(_, at) return (at.key >> 6):eq(at.place >> 6) end
 local function of_documents(_, at) return (at.first_key >> 6):le(at.last_place >> 6) & (at.last_key >> 6):ge(at.first_place >> 6) end
 local function same_document(at) return at.key // 64 == at.place // 64 end
 differentiate("a mask", { mask = documents, causal = true }, 150, 200, same, same_document)
-for _, dim in ipairs { 64, 128, 192 } do
+for _, dim in ipairs { 64, 128, 192, 256 } do
   differentiate("blocks that are left out, " .. dim, { dim = dim, heads = 2, kv_heads = 1, mask = documents, block_mask = of_documents }, 100, 460, same, same_document,
     function(key) return key < 256 end)
 end

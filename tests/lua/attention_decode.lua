@@ -122,6 +122,9 @@ attend("queries that see all keys", { dim = 64, heads = 2, kv_heads = 1, queries
 attend("32 rows", { dim = 64, heads = 16, kv_heads = 1, queries = 2, step = 5 }, { 10, 150 }, 3)
 attend("64 rows", { dim = 128, heads = 16, kv_heads = 1, queries = 4, step = 5 }, { 100, 133 }, 4)
 attend("256 columns", { dim = 256, heads = 2, kv_heads = 1, page = 64 }, { 90, 120 }, 3)
+attend("512 columns", { dim = 512, heads = 2, kv_heads = 1 }, { 90, 0, 1, 120 }, 3)
+attend("512 columns, 16 rows in many parts", { dim = 512, heads = 8, kv_heads = 1, queries = 2, page = 64, step = 3 }, { 300 }, 5)
+attend("512 columns, pages of one key", { dim = 512, heads = 3, kv_heads = 1, page = 1, layout = "bhsd" }, { 70 }, 2)
 attend("256 columns, 64 rows", { dim = 256, heads = 64, kv_heads = 1, step = 21, layout = "bhsd" }, { 50 }, 2)
 attend("pages of 16", { dim = 128, heads = 8, kv_heads = 2, page = 16 }, { 300, 128, 0, 17 }, 5)
 attend("pages of one key", { dim = 64, heads = 2, kv_heads = 1, page = 1 }, { 100, 0, 3 }, 3)
@@ -172,9 +175,11 @@ whole:run(query, all, all, cut, { backend = "sim", lengths = wg.tensor("s32", { 
 assert(wg.compare(out, cut, 0))
 
 check.refuses("unknown option `head` of wg.attention_decode: did you mean `heads`? (legal: dtype, dim, heads...", function() wg.attention_decode { head = 2 } end)
-check.refuses("wg.attention_decode: unknown dim `96` (legal: 64, 128, 256)", function() wg.attention_decode { dim = 96 } end)
+check.refuses("wg.attention_decode: unknown dim `96` (legal: 64, 128, 256, 512)", function() wg.attention_decode { dim = 96 } end)
 check.refuses("wg.attention_decode: 3 queries of 32 heads that share K and V are 96 rows, and at most 64 are possible (wg.attention takes any number)",
   function() wg.attention_decode { heads = 32, kv_heads = 1, queries = 3 } end)
+check.refuses("wg.attention_decode: 1 queries of 17 heads that share K and V are 17 rows, and at most 16 are possible (wg.attention takes any number)",
+  function() wg.attention_decode { dim = 512, heads = 17, kv_heads = 1 } end)
 check.refuses("wg.attention_decode: block is 80, must be a multiple of 64: 16 keys for each of 4 warps that share the keys", function() wg.attention_decode { block = 80 } end)
 check.refuses("wg.attention_decode: page is 300, must be an integer from 1 to 256", function() wg.attention_decode { page = 300 } end)
 check.refuses("wg.attention_decode: copies = `rows` is for pages", function() wg.attention_decode { copies = "rows" } end)

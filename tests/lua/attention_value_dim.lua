@@ -82,7 +82,7 @@ check.equal(wg.attention { dim = 192, value_dim = 192 }.plan.block, wg.attention
 assert(wg.attention(latent { heads = 16, problem = { 128, 16384, 1 } }).plan.splits > 1)
 
 check.refuses("wg.attention: value_dim is 192, must not exceed dim = 128: V and O may be narrower than Q and K, not wider", function() wg.attention { value_dim = 192 } end)
-check.refuses("wg.attention: unknown value_dim `80` (legal: 64, 96, 128, 192, 256)", function() wg.attention { dim = 192, value_dim = 80 } end)
+check.refuses("wg.attention: unknown value_dim `80` (legal: 64, 96, 128, 192, 256, 512)", function() wg.attention { dim = 192, value_dim = 80 } end)
 check.refuses("unknown option `value_dim` of wg.attention_backward...", function() wg.attention_backward { dim = 192, value_dim = 128 } end)
 check.refuses("unknown option `value_dim` of wg.attention_decode...", function() wg.attention_decode { dim = 256, value_dim = 128 } end)
 check.refuses("wg.attention: splits is 7, whose other parts bring 36864 bytes for the stages of V, and these have 32768: other...", function() wg.attention { dim = 128, value_dim = 64, splits = 7 } end)

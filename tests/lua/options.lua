@@ -19,7 +19,7 @@ check.equal(wg.tile { dtype = "bf16", mn = 64.0, k = 64 }.mn, 64)
 
 -- Of several faults always the same one is named: an unknown option, then the first one of the comment.
 local function faulty() wg.attention { layout = "x", heads = 0, window = 0, dim = 80 } end
-check.refuses("wg.attention: unknown dim `80` (legal: 64, 96, 128, 192, 256)", faulty)
+check.refuses("wg.attention: unknown dim `80` (legal: 64, 96, 128, 192, 256, 512)", faulty)
 check.raises("unknown option `head` of wg.attention", wg.attention, { layout = "x", heads = 0, dim = 80, head = 1 })
 
 -- Options of the library are compared with the comments that describe them (stdlib/arguments.lua).
@@ -29,7 +29,7 @@ check.refuses("wg.gemm: unknown schedule `pingpon`: did you mean `pingpong`? (le
 check.refuses("wg.gemm: option `tile`: expected a table, got number 128", function() wg.gemm { tile = 128 } end)
 check.refuses("wg.gemm: halves must be true or false, not \"yes\"", function() wg.gemm { halves = "yes" } end)
 check.refuses("wg.gemm, scales: unknown a `rows`: did you mean `row`? (legal: 1x128, row, tensor)", function() wg.gemm { dtype = "e4m3", scales = { a = "rows" } } end)
-check.refuses("wg.attention: unknown dim `100` (legal: 64, 96, 128, 192, 256)", function() wg.attention { dim = 100 } end)
+check.refuses("wg.attention: unknown dim `100` (legal: 64, 96, 128, 192, 256, 512)", function() wg.attention { dim = 100 } end)
 check.refuses("wg.mainloop.dense: option `tile` is missing", function() wg.mainloop.dense {} end)
 -- What may be left out may be false, as `wanted and "row"` is where it is not wanted.
 check.equal(wg.gemm({ epilogue = { bias = false }, problem = false, sparse = false }).plan.epilogue.bias, nil)

@@ -14,6 +14,7 @@ except ImportError:
     print("skipped: no torch")
     sys.exit(77)
 
+import torch.utils.checkpoint
 import wgrun
 import wgrun.torch as wt
 
@@ -185,8 +186,9 @@ class Products(Case):
             wt.grouped_mm(random(2, 4, 64), random(2, 64, 8), bias=x)
 
 
-def exact_attention(q, k, v, mask=None, scale=None, softcap=0.0):
-    """Of batch x sequence x heads x dim, in binary64; mask(i, j) of columns and rows of numbers."""
+def exact_attention(q, k, v, mask=None, scale=None, softcap=0.0, sink=None, kept=None):
+    """Of batch x sequence x heads x dim, in binary64; mask(i, j) of columns and rows of numbers; kept: what weights are
+    multiplied by."""
     group = q.shape[2] // k.shape[2]
     k, v = k.repeat_interleave(group, 2), v.repeat_interleave(group, 2)
     s = torch.einsum("bqhd,bkhd->bhqk", q, k) * (scale or 1 / math.sqrt(q.shape[3]))
@@ -195,7 +197,10 @@ def exact_attention(q, k, v, mask=None, scale=None, softcap=0.0):
     if mask is not None:
         i = torch.arange(q.shape[1], device=q.device)[:, None]
         s = s.masked_fill(~mask(i, torch.arange(k.shape[1], device=q.device)[None, :]), -math.inf)
-    return torch.einsum("bhqk,bkhd->bqhd", torch.softmax(s, -1).nan_to_num(), v)
+    if sink is not None:
+        s = torch.cat((s, sink.double()[None, :, None, None].expand(*s.shape[:3], 1)), -1)
+    weights = torch.softmax(s, -1).nan_to_num()[..., :k.shape[1]]
+    return torch.einsum("bhqk,bkhd->bqhd", weights if kept is None else weights * kept, v)
 
 
 class Attention(Case):
@@ -263,6 +268,16 @@ class Attention(Case):
         with self.assertRaisesRegex(ValueError, "do not fit"):
             wt.attention(q, k, v[:, :1])
 
+    def test_head_size_512(self):
+        for value_dim in (256, 512):
+            q, k, v = self.tensors(1, 40, 70, 2, 1, 512, grad=False, value_dim=value_dim)
+            self.near(wt.flash_attn_func(q, k, v, causal=True), exact_attention(*double(q, k, v), lambda i, j: j <= i + 30))
+        lengths = torch.tensor([70], dtype=torch.int32, device=DEVICE)
+        self.near(wt.attention_decode(q[:, :2], k, v, lengths, causal=True), exact_attention(*double(q[:, :2], k, v), lambda i, j: j <= i + 68))
+        for call in (lambda: wt.flash_attn_func(q.detach().requires_grad_(), k, v), lambda: wt.flash_attn_func(q, k, v[..., :128])):
+            with self.assertRaisesRegex(NotImplementedError, "of a head size of 512"):
+                call()
+
     def test_masks(self):
         theirs = torch.nn.functional.scaled_dot_product_attention
         seen = torch.rand(2, 1, 40, 72, device=DEVICE) > 0.3
@@ -306,13 +321,13 @@ class Attention(Case):
         ops = torch.ops.wgrun
         a, b, weights, q = random(16, 64), random(32, 64), random(2, 64, 16), random(1, 32, 2, 64)
         ends = torch.tensor([8, 16], dtype=torch.int32, device=DEVICE)
-        options, factor = (0.125, True, 0, 0.0), torch.ones(1, device=DEVICE)
+        options, factor, plain = (0.125, True, 0, 0.0), torch.ones(1, device=DEVICE), (None, 0.0, None)
         fp8 = random(16, 64).to(torch.float8_e4m3fn)
         nibbles = torch.zeros(16, 64, dtype=torch.uint8, device=DEVICE)
         fp4 = wt.convert_weight_to_fp4pack(nibbles[:, :32], nibbles[:, :2])
-        o, lse = ops.attention(q, q, q, *options, "bshd", "", None, True)
+        o, lse = ops.attention(q, q, q, *options, "bshd", "", None, True, *plain)
         packed, rows, decays = q[0], random(1, 32, 576), torch.zeros(1, 8, 2, device=DEVICE)
-        o_packed, lse_packed = ops.attention_packed(packed, packed, packed, ends * 2, ends * 2, 32, 32, *options, True)
+        o_packed, lse_packed = ops.attention_packed(packed, packed, packed, ends * 2, ends * 2, 32, 32, *options, None, True, *plain)
         of_groups = rows[None, :, :8, :64].reshape(1, 8, 1, 64)
         of_ssd = (decays, decays[0, 0], of_groups, of_groups)
         calls = {
@@ -322,12 +337,12 @@ class Attention(Case):
             "weight_fp4pack_mm": (lambda x: ops.weight_fp4pack_mm(x, fp4, None, 16), a),
             "grouped_mm": (lambda x: ops.grouped_mm(x, weights, ends), a),
             "grouped_mm_along_k": (lambda x: ops.grouped_mm_along_k(x.t(), a, ends), a),
-            "attention": (lambda x: ops.attention(x, q, q, *options, "bshd", "", None, False)[0], q),
-            "attention_backward": (lambda x: ops.attention_backward(x, q, q, o, lse, o, *options, "bshd", "", None)[0], q),
-            "attention_packed": (lambda x: ops.attention_packed(x, packed, packed, ends, ends, 32, 32, *options, False)[0], packed),
+            "attention": (lambda x: ops.attention(x, q, q, *options, "bshd", "", None, False, *plain)[0], q),
+            "attention_backward": (lambda x: ops.attention_backward(x, q, q, o, lse, o, *options, "bshd", "", None, *plain)[0], q),
+            "attention_packed": (lambda x: ops.attention_packed(x, packed, packed, ends, ends, 32, 32, *options, None, False, *plain)[0], packed),
             "attention_packed_backward": (lambda x: ops.attention_packed_backward(
-                x, packed, packed, o_packed, lse_packed, o_packed, ends * 2, ends * 2, 32, 32, *options)[0], packed),
-            "attention_decode": (lambda x: ops.attention_decode(x[:, :1], q, q, ends[:1], None, 0.125, False), q),
+                x, packed, packed, o_packed, lse_packed, o_packed, ends * 2, ends * 2, 32, 32, *options, None, *plain)[0], packed),
+            "attention_decode": (lambda x: ops.attention_decode(x[:, :1], q, q, ends[:1], None, 0.125, False, 0.0, None, None), q),
             "mla_decode": (lambda x: ops.mla_decode(x, rows, ends[:1], None, 0.07, True), random(1, 1, 2, 576)),
             "delta_rule": (lambda x: ops.delta_rule(x, x, x, decays, decays, 0.1, None, False, False, None)[0],
                            random(1, 8, 2, 128)),
@@ -472,6 +487,103 @@ class Attention(Case):
         for given in (slopes, slopes[0]):
             self.gradients(lambda q, k, v: wt.flash_attn_func(q, k, v, causal=True, alibi_slopes=given), theirs(given),
                            self.tensors(2, 64, 96, 4, 2, 64))
+            starts = [torch.tensor([0, n, 2 * n], dtype=torch.int32, device=DEVICE) for n in (64, 96)]
+            self.gradients(lambda *all: wt.flash_attn_varlen_func(*(t.flatten(0, 1) for t in all), *starts, 64, 96, causal=True,
+                                                                  alibi_slopes=given).unflatten(0, (2, 64)),
+                           theirs(given), self.tensors(2, 64, 96, 4, 2, 64))
+            q, k, v = self.tensors(2, 64, 96, 4, 2, 64, grad=False)
+            lengths = torch.full((2,), 96, dtype=torch.int32, device=DEVICE)
+            self.near(wt.attention_decode(q[:, -3:], k, v, lengths, causal=True, alibi_slopes=given), theirs(given)(*double(q, k, v))[:, -3:])
+        self.near(wt.attention_decode(q[:, :1], k, v, lengths, softcap=2.0), exact_attention(*double(q[:, :1], k, v), softcap=2.0))
+
+    def test_sinks(self):
+        for dtype in (torch.float32, torch.bfloat16):
+            sink = torch.tensor([0.5, 2.0, -3.0, 40.0], device=DEVICE).to(dtype).requires_grad_()
+            leaves = [*self.tensors(2, 40, 70, 4, 2, 64), sink]
+            self.gradients(lambda q, k, v, sink: wt.flash_attn_func(q, k, v, causal=True, learnable_sink=sink),
+                           lambda q, k, v, sink: exact_attention(q, k, v, lambda i, j: j <= i + 30, sink=sink), leaves)
+        q, k, v = self.tensors(2, 48, 48, 4, 2, 64)
+        starts = torch.tensor([0, 48, 96], dtype=torch.int32, device=DEVICE)
+        flat = [t.detach().reshape(96, -1, 64).requires_grad_() for t in (q, k, v)]
+        one, other = wt.flash_attn_func(q, k, v, learnable_sink=sink), wt.flash_attn_varlen_func(
+            *flat, starts, starts, 48, 48, learnable_sink=sink)
+        self.assertTrue(torch.equal(one.reshape_as(other), other))
+        gradient = torch.autograd.grad(one.sum(), sink, retain_graph=True)[0]
+        self.near(torch.autograd.grad(other.sum(), sink)[0], gradient)
+        # only the sink has a gradient
+        q, k, v = (t.detach() for t in (q, k, v))
+        self.near(torch.autograd.grad(wt.flash_attn_func(q, k, v, learnable_sink=sink).sum(), sink)[0], gradient)
+        _, lse, _ = wt.flash_attn_func(q, k[:, :0], v[:, :0], learnable_sink=sink, return_attn_probs=True)
+        self.assertEqual(lse.tolist(), sink.detach().float()[None, :, None].expand(2, 4, 48).tolist())
+        lengths = torch.tensor([48, 20], dtype=torch.int32, device=DEVICE)
+        o = wt.attention_decode(q[:, :2], k, v, lengths, causal=True, learnable_sink=sink.detach())
+        for b, n in enumerate(lengths.tolist()):
+            self.near(o[b:b + 1], exact_attention(*double(q[b:b + 1, :2], k[b:b + 1, :n], v[b:b + 1, :n]),
+                                                  lambda i, j: j <= i + n - 2, sink=sink.detach()))
+        with self.assertRaisesRegex(ValueError, r"learnable_sink of torch.float32 \(3,\)"):
+            wt.flash_attn_func(q, k, v, learnable_sink=torch.zeros(3, device=DEVICE))
+
+    def test_dropout(self):
+        q, k, v = self.tensors(2, 40, 70, 4, 2, 64)
+        o, _, state = wt.flash_attn_func(q, k, v, 0.3, causal=True, return_attn_probs=True)
+        kept = wt.dropout_mask(state, 0.3, 2, 4, 40, 70)
+        self.assertAlmostEqual(kept.double().mean().item(), 0.7, delta=0.02)
+
+        def exact(q, k, v):
+            return exact_attention(q, k, v, lambda i, j: j <= i + 30, kept=kept / 0.7)
+
+        self.near(o, exact(*double(q, k, v)))
+        torch.manual_seed(3)
+        first = wt.flash_attn_func(q, k, v, 0.3, causal=True)
+        self.assertFalse(torch.equal(first, wt.flash_attn_func(q, k, v, 0.3, causal=True)))
+        torch.manual_seed(3)
+        _, _, state = wt.flash_attn_func(q, k, v, 0.3, causal=True, return_attn_probs=True)
+        kept = wt.dropout_mask(state, 0.3, 2, 4, 40, 70)
+
+        def ours(q, k, v):
+            torch.manual_seed(3)
+            return wt.flash_attn_func(q, k, v, 0.3, causal=True)
+
+        self.assertTrue(torch.equal(first, ours(q, k, v)))
+        self.gradients(ours, exact, [q, k, v])
+        turned = [t.detach().transpose(1, 2).requires_grad_() for t in (q, k.repeat_interleave(2, 2), v.repeat_interleave(2, 2))]
+        torch.manual_seed(3)
+        state = torch.randint(0, 2 ** 63 - 1, (2,), device=DEVICE)
+        kept = wt.dropout_mask(state, 0.5, 2, 4, 40, 70)
+
+        def product(q, k, v):
+            torch.manual_seed(3)
+            return wt.attention(q, k, v, dropout_p=0.5)
+
+        self.gradients(product, lambda q, k, v: exact_attention(*(t.transpose(1, 2) for t in (q, k, v)), kept=kept * 2).transpose(1, 2), turned)
+        starts = torch.tensor([0, 40, 70], dtype=torch.int32, device=DEVICE)
+        flat = [random(70, 2, 64, grad=True) for _ in range(3)]
+
+        def packed(q, k, v):
+            torch.manual_seed(3)
+            return wt.flash_attn_varlen_func(q, k, v, starts, starts, 40, 40, 0.5)
+
+        mask = wt.dropout_mask(state, 0.5, 2, 2, 40, 40) * 2
+        self.gradients(packed, lambda *all: torch.cat([exact_attention(*(t[None, at:at + n] for t in all), kept=mask[b:b + 1, :, :n, :n])[0]
+                                                      for b, (at, n) in enumerate(((0, 40), (40, 30)))]), flat)
+        self.assertEqual(wt.attention(*turned, dropout_p=1.0).count_nonzero().item(), 0)
+        for p in (-0.1, 0.99, 1.5, math.nan):
+            with self.assertRaisesRegex(ValueError, "dropout_p of"):
+                wt.flash_attn_func(q, k, v, p)
+
+    def test_dropout_mask(self):
+        """Beside Philox by Python's numbers."""
+        seed, offset = 2 ** 62 + 12345678901, 2 ** 40 + 77
+        kept = wt.dropout_mask(torch.tensor([seed, offset], device=DEVICE), 0.25, 2, 3, 37, 53).cpu()
+        for at in ((0, 0, 0, 0), (1, 2, 36, 52), (0, 1, 17, 9), (1, 0, 8, 24)):
+            b, h, i, j = at
+            counter = [j // 16 * 4 + j // 2 % 4, i // 16 * 8 + i % 8, b * 3 + h, offset % 2 ** 32]
+            for turn in range(7):
+                x, z = counter[0] * 0xD2511F53, counter[2] * 0xCD9E8D57
+                keys = (seed + turn * 0x9E3779B9) % 2 ** 32, ((seed >> 32) + turn * 0xBB67AE85) % 2 ** 32
+                counter = [z >> 32 ^ counter[1] ^ keys[0], z % 2 ** 32, x >> 32 ^ counter[3] ^ keys[1], x % 2 ** 32]
+            bits = counter[i // 8 % 2 + j // 8 % 2 * 2] >> 16 * (j % 2) & 0x7FFF
+            self.assertEqual(kept[at].item(), bits >= 8192)
 
     def test_packed(self):
         lengths, keys = (40, 0, 30), (64, 16, 30)
@@ -489,6 +601,27 @@ class Attention(Case):
         for dim, value_dim in ((64, 64), (192, 128)):
             self.gradients(ours, theirs, [random(70, 2, dim, grad=True), random(110, 2, dim, grad=True),
                                           random(110, 2, value_dim, grad=True)])
+
+    def test_pages(self):
+        starts, key_starts = (torch.tensor(x, dtype=torch.int32, device=DEVICE) for x in ([0, 40, 40, 70], [0, 64, 80, 101]))
+        pages = torch.tensor([[3, 0, 5, 1], [7, 9, 9, 9], [2, 6, 9, 9]], dtype=torch.int32, device=DEVICE)
+        for dim, value_dim, causal in ((64, 64, True), (192, 128, False)):
+            q, k, v = random(70, 4, dim), random(8, 16, 2, dim), random(8, 16, 2, value_dim)
+            k[6, 5:], v[6, 5:] = math.nan, math.nan  # behind the end of the last sequence
+            o, lse, _ = wt.flash_attn_varlen_func(q, k, v, starts, key_starts, 40, 64, causal=causal, return_attn_probs=True,
+                                                  block_table=pages)
+            self.assertEqual(lse.shape, (4, 70))
+            for b in (0, 2):
+                at, end = starts[b], starts[b + 1]
+                n = int(key_starts[b + 1] - key_starts[b])
+                rows = [t[pages[b, :(n + 15) // 16].long()].flatten(0, 1)[None, :n] for t in (k, v)]
+                ahead = n - int(end - at)
+                sees = (lambda i, j: j <= i + ahead) if causal else None
+                self.near(o[None, at:end], exact_attention(*double(q[None, at:end], *rows), mask=sees))
+        with self.assertRaisesRegex(ValueError, "block_table of torch.int64"):
+            wt.flash_attn_varlen_func(q, k, v, starts, key_starts, 40, 64, block_table=pages.long())
+        with self.assertRaisesRegex(NotImplementedError, "gradients_with_block_table"):
+            wt.flash_attn_varlen_func(q.requires_grad_(), k, v, starts, key_starts, 40, 64, block_table=pages)
 
     def test_decode(self):
         q, k, v = self.tensors(2, 1, 64, 4, 2, 64, grad=False)
@@ -543,7 +676,7 @@ class Attention(Case):
 
     def test_refused(self):
         q, k, v = self.tensors(1, 32, 32, 2, 2, 64, grad=False)
-        for call in (lambda: wt.flash_attn_func(q, k, v, dropout_p=0.1), lambda: wt.flash_attn_func(q, k, v, window_size=(3, 4)),
+        for call in (lambda: wt.flash_attn_func(q, k, v, window_size=(3, 4)),
                      lambda: wt.attention(q, k, v, attn_mask=torch.zeros(32, 32, requires_grad=True)), lambda: wt.flash_attn_func(q[..., :40], k[..., :40], v[..., :40]),
                      lambda: wt.flash_attn_func(q, k, v, deterministic=True)):
             with self.assertRaises(NotImplementedError):
@@ -580,17 +713,52 @@ class Operators(Case):
         self.check(torch.ops.wgrun.weight_fp4pack_mm.default, random(16, 64), wt.convert_weight_to_fp4pack(
             torch.zeros(16, 32, dtype=torch.uint8, device=DEVICE), torch.zeros(16, 2, dtype=torch.uint8, device=DEVICE)), None, 16)
         q, k, v = (random(1, 64, 2, 64, grad=True) for _ in range(3))
-        self.check(torch.ops.wgrun.attention.default, q, k, v, 0.125, True, 0, 0.0, "bshd", "", None, True)
+        self.check(torch.ops.wgrun.attention.default, q, k, v, 0.125, True, 0, 0.0, "bshd", "", None, True, None, 0.0, None)
         q, k, v = (random(1, 40, 2, dim, grad=True) for dim in (192, 192, 128))
-        self.check(torch.ops.wgrun.attention.default, q, k, v, 0.125, True, 0, 0.0, "bshd", "", None, True)
+        self.check(torch.ops.wgrun.attention.default, q, k, v, 0.125, True, 0, 0.0, "bshd", "", None, True, None, 0.0, None)
         starts = torch.tensor([0, 24, 64], dtype=torch.int32, device=DEVICE)
         for dim in (64, 128):
             q, k, v = (random(64, 2, columns, grad=True) for columns in (dim, dim, 64))
-            self.check(torch.ops.wgrun.attention_packed.default, q, k, v, starts, starts, 40, 40, 0.125, True, 0, 0.0, True)
+            self.check(torch.ops.wgrun.attention_packed.default, q, k, v, starts, starts, 40, 40, 0.125, True, 0, 0.0, None, True, None, 0.0, None)
         q, k, v = (random(1, 24, 2, 128, grad=True) for _ in range(3))
         g, beta = (torch.rand(1, 24, 2, device=DEVICE, requires_grad=True) for _ in range(2))
         state = torch.randn(1, 2, 128, 128, device=DEVICE, requires_grad=True)
         self.check(torch.ops.wgrun.delta_rule.default, q, k, v, g, beta, 0.1, state, True, False, None)
+
+    def test_opcheck_of_options(self):
+        q, k, v = (random(1, 40, 2, 64, grad=True) for _ in range(3))
+        sink, state = torch.randn(2, device=DEVICE, requires_grad=True), torch.tensor([3, 4], device=DEVICE)
+        self.check(torch.ops.wgrun.attention.default, q, k, v, 0.125, True, 0, 0.0, "bshd", "", None, True, sink, 0.25, state)
+
+    def test_compile_of_options(self):
+        q, k, v, sink = *(random(1, 64, 2, 64, grad=True) for _ in range(3)), torch.randn(2, device=DEVICE, requires_grad=True)
+
+        def both(q, k, v, sink):
+            o, _, state = wt.flash_attn_func(q, k, v, 0.25, learnable_sink=sink, return_attn_probs=True)
+            return o, state
+
+        o, state = torch.compile(both, fullgraph=True, backend="aot_eager")(q, k, v, sink)
+        kept = wt.dropout_mask(state, 0.25, 1, 2, 64, 64) / 0.75
+        exact = double(q, k, v, sink)
+        want = exact_attention(*exact[:3], sink=exact[3], kept=kept)
+        self.near(o, want)
+        for mine, theirs in zip(torch.autograd.grad(o.sum(), (q, k, v, sink)), torch.autograd.grad(want.sum(), exact)):
+            self.near(mine, theirs, 0.02)
+        self.assertEqual(len({tuple(both(q, k, v, sink)[1].tolist()) for _ in range(3)}), 3)
+
+    def test_checkpoint(self):
+        """A second forward pass drops what the first one dropped."""
+        q, k, v = (random(1, 64, 2, 64, grad=True) for _ in range(3))
+
+        def run(q, k, v):
+            return wt.flash_attn_func(q, k, v, 0.5)
+
+        grads = []
+        for wrapped in (run, lambda *all: torch.utils.checkpoint.checkpoint(run, *all, use_reentrant=False)):
+            torch.manual_seed(5)
+            grads.append(torch.autograd.grad(wrapped(q, k, v).float().square().sum(), (q, k, v)))
+        for one, other in zip(*grads):
+            self.near(one, other, 5e-3)
 
     def test_export(self):
         class Net(torch.nn.Module):
@@ -656,6 +824,15 @@ end)
         graph.replay()
         for mine, other in zip(got, want):
             self.near(mine, other)
+        wt.flash_attn_func(q, k, v, 0.5)
+        dropping, seen = torch.cuda.CUDAGraph(), []
+        with torch.cuda.graph(dropping):
+            o, _, state = wt.flash_attn_func(q, k, v, 0.5, return_attn_probs=True)
+        for _ in range(2):
+            dropping.replay()
+            seen.append(o.detach().clone())
+            self.near(seen[-1], exact_attention(*double(q, k, v), kept=wt.dropout_mask(state, 0.5, 1, 2, 256, 256) * 2))
+        self.assertFalse(torch.equal(*seen))
 
 
 def recurrence(q, k, v, g, beta, state):

@@ -44,6 +44,8 @@ local backward = classes.new "attention_backward"
 --- @option mask function?  as wg.attention had it
 --- @option block_mask function?  as of wg.attention; the blocks are other ones
 --- @option tensors table?  as of wg.attention: tensors that these functions read. They get no gradients
+--- @option sink boolean = false  as wg.attention had it: launches also give its gradient
+--- @option dropout boolean = false  as wg.attention had it
 --- @option packed boolean = false  sequences of any lengths one after another, as wg.attention had them
 --- @option problem table?  { queries, keys }: the lengths, for which tiles are chosen
 --- @option layout "bshd"|"bhsd" = "bshd"  the order of the dimensions: batch, sequence, head, dim, or head before
@@ -83,6 +85,7 @@ local function workspace(self, blocks, dQ)
   return prepared_launches.memory(self, blocks, dQ, function()
     return {
       stats = wg.empty("f32", { blocks * p.stats_bytes // 4 }), sums = wg.empty("f32", { blocks * p.sums_bytes // 4 }),
+      sink_sums = p.sink and wg.empty("f32", { 4 * blocks }) or nil,
     }
   end)
 end
@@ -104,6 +107,10 @@ end
 --- @option max_queries integer[1,1073741823]?  the most queries of a packed sequence
 --- @option max_keys integer[1,1073741823]?  the most keys of a packed sequence
 --- @option tensors table?  the tensors of the option `tensors`, by name
+--- @option dropout_p number?  the probability of `dropout`, as wg.attention had it
+--- @option dropout_state tensor?  s64, seed and offset, as wg.attention had them
+--- @option sink tensor?  f32, one for each head: what wg.attention had
+--- @option dsink tensor?  f32, one for each head: receives the gradient of `sink`
 --- @option scale number?  the factor of the scores, as wg.attention had it; by default 1 / sqrt(dim)
 --- @return table  a list of { kernel, { grid =, args = } }
 --- @raise when the extents do not fit each other.
@@ -112,6 +119,7 @@ function backward:launches(given)
   arguments.options("attention_backward:launches", given)
   tensors.values("attention_backward", p, given, {
     query_starts = "packed", key_starts = "packed", max_queries = "packed", max_keys = "packed", tensors = "tensors",
+    sink = "sink", dsink = "sink", dropout_p = "dropout", dropout_state = "dropout",
   })
   local batches, queries, keys = extents(p, given)
   local total = queries
@@ -131,7 +139,7 @@ function backward:launches(given)
   })
   arguments.extended(launch, workspace(self, batches * p.heads * blocks, given.dQ))
   local function arguments_of(name) return parameters.arguments(self.parameters[name], launch) end
-  local by_query, by_key = { blocks, p.heads, batches }, { ceil_div(keys, p.keys), p.kv_heads, batches }
+  local by_query, by_key = { blocks, p.heads, batches }, { ceil_div(keys, p.keys) * p.cluster, p.kv_heads, batches }
   return {
     { self.before, { grid = by_query, args = arguments_of "before" } },
     { self.kernel, { grid = by_key, args = arguments_of "kernel" } },

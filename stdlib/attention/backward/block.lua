@@ -2,6 +2,7 @@
 -- of a block of scores, and the results. Scores are transposed: a row of accumulators is a key, a
 -- column a query.
 
+local dropout = require "wgrun.attention.dropout"
 local scheduler = require "wgrun.attention.backward.scheduler"
 local shares = require "wgrun.attention.backward.shares"
 local attention_mask = require "wgrun.attention.mask"
@@ -49,13 +50,13 @@ end
 
 --- exponentials(stats) makes the probabilities of the scores acc.s in `acc.p16`, and gradients(stats) their gradients
 --- in `acc.ds16`, from acc.dp; `stats` is where -lse * log2(e) of the thread's first query stands. factor: of the
---- scores, in units of log2. slopes, and the registers f32, as scores.emit_with_slopes has them.
-function module.elements(k, p, acc, factor, slopes, f32)
+--- scores, in units of log2. slopes, and the registers f32, as scores.emit_with_slopes has them. drop(f32): marks
+--- the probabilities that dropout drops; or nil.
+function module.elements(k, p, acc, factor, slopes, f32, drop)
   -- The probabilities, and then dS. In the place of the scores, they would be accumulators that other instructions
   -- write from one product to the next, and ptxas (13.0) finds too few registers for that. Slopes, which are there
   -- before the probabilities, change places with the scores.
-  local convert = elements.to_output[p.dtype]
-  local function pack(words)
+  local function pack(words, convert)
     for i = 0, #words - 1 do k:mov(words[i], convert(k, f32[2 * i], f32[2 * i + 1])) end
   end
   -- compute(r, value): of accumulator r and its query's stat.
@@ -75,16 +76,21 @@ function module.elements(k, p, acc, factor, slopes, f32)
     k:mov(f32[r], probability)
   end
   local function gradient(r, delta)
-    k:mul(f32[r], f32[r], acc.dp[r] - delta)
+    if drop then
+      k:mov(f32[r], dropout.gradient(k, f32[r], acc.dp[r], delta))
+    else
+      k:mul(f32[r], f32[r], acc.dp[r] - delta)
+    end
     local slope = slopes[r] == true and acc.s[r] or slopes[r]
     if slope and slope ~= 1 then k:mul(f32[r], f32[r], slope) end
   end
   return function(stats)
     each(stats, 0, exponential)
-    pack(acc.p16)
+    if drop then drop(f32) end
+    pack(acc.p16, drop and dropout.conversion(p.dtype) or elements.to_output[p.dtype])
   end, function(stats)
     each(stats, 4 * p.rows, gradient)
-    pack(acc.ds16)
+    pack(acc.ds16, elements.to_output[p.dtype])
   end
 end
 
@@ -103,12 +109,17 @@ function module.prepare(me, key)
   local k, p, acc, sizes = me.k, me.p, me.acc, me.sizes
   me.slopes = {}
   local factor, held = (p.softcap or p.score) and 1 / math.log(2) or sizes.scale_log2, k:regs("f32", #acc.s)
-  me.exponentials, me.gradients = module.elements(k, p, acc, factor, me.slopes, held)
+  local first_query
+  me.random = p.dropout and dropout.generator(k, sizes)
+  local dropped = p.dropout and dropout.emit_transposed(me, me.at, key + ((me.warp << 4) + (me.lane >> 2)))
+  local function drop(values) dropped(values, first_query, me.head) end
+  me.exponentials, me.gradients = module.elements(k, p, acc, factor, me.slopes, held, dropped and drop)
   local scored = scores.emit_with_slopes(me, key, held, function(query, head)
     return scheduler.is_whole(me, head, query, key)
   end)
   local mask = module.masker(k, p, acc.s, me.at, key)
   function me.finish_scores(query) -- of the block that begins with that query
+    first_query = query
     scored(query, me.head)
     mask(query)
   end
@@ -120,7 +131,7 @@ end
 
 --- Gives the queries of the block before back to the producer.
 function module.release_queries(me)
-  me.rings.q:release(me.previous, { lane = me.lane, guard = me.any_previous:ne(0) })
+  me.rings.q:release(me.previous, { lane = me.lane, guard = me.any_previous:ne(0), cluster = me.p.cluster })
   me.k:mov(me.previous.stage, me.query.stage)
   me.k:mov(me.any_previous, 1)
 end
@@ -155,19 +166,22 @@ end
 
 --- Stores dV and dK: the consumer's 64 keys from `key` on, and its columns from `column` on.
 function module.store(me, key, column)
-  local k, p, acc, maps, buffers, at, scale = me.k, me.p, me.acc, me.maps, me.buffers, me.at, me.sizes.scale
+  local k, p, acc, maps, buffers, at = me.k, me.p, me.acc, me.maps, me.buffers, me.at
+  local kept = p.dropout and me.sizes.kept_factor or nil
+  local scale = kept and me.sizes.scale * kept or me.sizes.scale
   local thread, mine = k:special "tid.x", me.number
   local leader = (thread & 127):eq(0)
   if p.packed then
     local rows = { heads = p.kv_heads, head = at.head, first = at.key_start, count = at.keys, column = column }
     local row = key + (((thread >> 5 & 3) << 4) + ((thread & 31) >> 2))
     for r = 0, #acc.dk - 1 do k:mul(acc.dk[r], acc.dk[r], scale) end
+    for r = 0, kept and #acc.dv - 1 or -1 do k:mul(acc.dv[r], acc.dv[r], kept) end
     tensors.store_pairs(k, p, acc.dv, maps.dV, rows, row)
     return tensors.store_pairs(k, p, acc.dk, maps.dK, rows, row)
   end
   k:bar_sync(1, { threads = 128 * p.consumers }) -- before dV and dK take the places of V and K
   local place, bytes = tensors.place(p), p.panel.count * p.panel.bytes
-  for _, result in ipairs { { acc.dv, maps.dV, buffers.v }, { acc.dk, maps.dK, buffers.k, scale } } do
+  for _, result in ipairs { { acc.dv, maps.dV, buffers.v, kept }, { acc.dk, maps.dK, buffers.k, scale } } do
     local write = k:epilogue {
       panel = p.panel, map = result[2], buffer = result[3], offset = mine * bytes, buffers = p.panel.count,
       barrier = mine + 2, alpha = result[4],

@@ -12,10 +12,13 @@
 
 local wg = require "wgrun"
 local backward_consume = require "wgrun.attention.backward.consume"
+local exchange = require "wgrun.attention.backward.exchange"
+local paired = require "wgrun.attention.backward.paired"
 local scheduler = require "wgrun.attention.backward.scheduler"
 local shares = require "wgrun.attention.backward.shares"
 local wide = require "wgrun.attention.backward.wide"
 local tensors = require "wgrun.attention.tensors"
+local meeting = require "wgrun.builder.meeting"
 local parameters = require "wgrun.builder.parameters"
 
 local module = {}
@@ -23,21 +26,25 @@ local module = {}
 local function produce(g)
   local k, p, rings, maps, buffers, at = g.k, g.p, g.rings, g.maps, g.buffers, g.at
   local copy = tensors.loader(k, p)
-  local keys = rings.keys:expect(rings.keys:cursor(), 2 * p.k.bytes)
-  local first_key = p.packed and at.key_start + at.key or at.key
-  copy(p.k, k:address(buffers.k), maps.K, at, first_key, keys)
-  copy(p.k, k:address(buffers.v), maps.V, at, first_key, keys)
+  local shared = p.cluster > 1 and exchange.share_copies(g, copy)
+  local keys = rings.keys:expect(rings.keys:cursor(), 2 * p.k.bytes + (shared and p.half_k.bytes or 0))
+  local function row_of(key) return p.packed and at.key_start + key or key end
+  copy(p.k, k:address(buffers.k), maps.K, at, row_of(at.own), keys)
+  copy(p.k, k:address(buffers.v), maps.V, at, row_of(at.own), keys)
+  if shared then shared.keys(row_of, keys) end
+  local copy_rows = shared and shared.rows or copy
   local query, gradient = rings.q:cursor(), rings.gradient:cursor()
   local q, gradients, rows = k:address(buffers.q), k:address(buffers.gradient), k:address(buffers.stats)
   scheduler.each(g, function(block, head)
     local from, row = { batch = at.batch, head = head }, block * p.rows
     if p.packed then row = at.query_start + row end
     rings.q:acquire(query)
-    copy(p.q, q + query.stage * p.q.bytes, maps.Q, from, row, rings.q:expect(query, p.q.bytes))
+    copy_rows(p.q, q + query.stage * p.q.bytes, maps.Q, from, row, rings.q:expect(query, p.q.bytes))
     rings.q:advance(query)
+    if p.stages.gradient == 1 then shared.prefetch(maps.dO, from, row) end
     rings.gradient:acquire(gradient)
     local barrier = rings.gradient:expect(gradient, p.q.bytes + p.stats_bytes)
-    copy(p.q, gradients + gradient.stage * p.q.bytes, maps.dO, from, row, barrier)
+    copy_rows(p.q, gradients + gradient.stage * p.q.bytes, maps.dO, from, row, barrier)
     k:cp_async_bulk(rows + gradient.stage * p.stats_bytes, k:mad_wide_u32(
       scheduler.number(p, at, block, head), p.stats_bytes, g.sizes.stats),
       p.stats_bytes, barrier)
@@ -49,6 +56,7 @@ end
 -- either extent.
 local function stages_of(k, p)
   local function shared(name, bytes) return k:shared { bytes = bytes, align = p.panel.align, name = name } end
+  local arrivals = 4 * p.consumers * p.cluster
   local share, ring
   if p.staged then share, ring = shares.stages_of(k, p) end
   return {
@@ -56,21 +64,23 @@ local function stages_of(k, p)
     gradient = shared("dO", p.stages.gradient * p.q.bytes), ds = shared("dS", 2 * p.ds.bytes),
     p = p.wide and shared("P", 2 * p.ds.bytes),
     stats = shared("stats", p.stages.gradient * p.stats_bytes), share = share,
+    other_k = p.cluster > 1 and shared("K_other", p.half_k.bytes),
+    other_ds = p.cluster > 1 and shared("dS_other", 2 * p.ds.bytes),
   }, {
     keys = k:pipeline { stages = 1, name = "keys" },
-    q = k:pipeline { stages = p.stages.q, arrivals = 4 * p.consumers, name = "query" },
-    gradient = k:pipeline { stages = p.stages.gradient, arrivals = 4 * p.consumers, name = "gradient" },
-    share = ring,
+    q = k:pipeline { stages = p.stages.q, arrivals = arrivals, name = "query" },
+    gradient = k:pipeline { stages = p.stages.gradient, arrivals = arrivals, name = "gradient" },
+    share = ring, ds = p.cluster > 1 and k:pipeline { stages = 2, arrivals = arrivals, name = "dS" } or nil,
   }
 end
 
 --- The kernel of a plan (of plan.make), with these parameters; its CTAs are block of keys, head of K and V, and batch.
 --- While it is emitted it is a table `g`: k, p; maps and sizes, its parameters; buffers and rings; at, the CTA's tile.
 function module.make(p, list)
-  return wg.kernel(p.name, { threads = p.threads }, function(k)
+  return wg.kernel(p.name, { threads = p.threads, cluster = { p.cluster } }, function(k)
     local g = { k = k, p = p }
     g.maps, g.sizes = parameters.declare(k, list)
-    local maps = g.maps
+    local maps, consumers = g.maps, p.cluster > 1 and paired or p.wide and wide or backward_consume
     if p.packed then maps.dK, maps.dV = g.sizes.dK, g.sizes.dV end
     g.buffers, g.rings = stages_of(k, p)
     local thread = k:special "tid.x"
@@ -78,11 +88,11 @@ function module.make(p, list)
       for _, name in ipairs { "K", "V", "Q", "dO", "dK", "dV" } do
         if maps[name].pointee == nil then k:prefetch_tensormap(maps[name]) end
       end
-      for _, name in ipairs(p.staged and { "keys", "q", "gradient", "share" } or { "keys", "q", "gradient" }) do
-        g.rings[name]:init()
+      for _, name in ipairs { "keys", "q", "gradient", "share", "ds" } do
+        if g.rings[name] then g.rings[name]:init() end
       end
     end)
-    k:bar_sync(0)
+    meeting.all(k, p.cluster)
     g.at = scheduler.tile(g)
     -- Unless the block of keys lies beyond the end of a packed sequence.
     local function within(body)
@@ -94,8 +104,9 @@ function module.make(p, list)
       if p.staged then k:if_(thread:eq(32), function() within(function() shares.add_all(g) end) end) end
     end, function()
       k:setmaxnreg_inc(p.registers[2])
-      within(function() (p.wide and wide or backward_consume).emit(g) end)
+      within(function() consumers.emit(g) end)
     end)
+    if p.cluster > 1 then meeting.all(k, p.cluster) end -- the other CTA may still need this one's memory
   end)
 end
 

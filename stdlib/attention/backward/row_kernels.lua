@@ -2,6 +2,7 @@
 -- dO * O, beside the row's log-sum-exp, and zeroes for dQ. After it: dQ from sums in f32 to the type of the tensor.
 
 local wg = require "wgrun"
+local sink = require "wgrun.attention.sink"
 local tensors = require "wgrun.attention.tensors"
 local division = require "wgrun.builder.division"
 local parameters = require "wgrun.builder.parameters"
@@ -52,15 +53,20 @@ local function dot(k, p, x, y)
   return warps.over_lanes(k, sum, function(a, b) return a + b end, sharing(p).lanes)
 end
 
--- Calls body(at, queries) for the CTA's block of queries, unless it lies beyond the end of a packed sequence.
+-- Calls body(at, queries) for the CTA's block of queries, unless it lies beyond the end of a packed sequence. Returns
+-- the block's number.
 local function each_row(k, p, sizes, body)
   local at = { number = k:special "ctaid.x", head = k:special "ctaid.y", batch = k:special "ctaid.z" }
   at.pair = at.batch * p.heads + at.head
   at.row, at.block = at.number * p.rows, at.pair * k:special "nctaid.x" + at.number
-  if not p.packed then return body(at, sizes.queries) end
-  local queries
-  at.start, queries = tensors.sequence(k, sizes.query_starts, at.batch)
-  k:if_(at.row:lt(queries), function() body(at, queries) end)
+  if p.packed then
+    local queries
+    at.start, queries = tensors.sequence(k, sizes.query_starts, at.batch)
+    k:if_(at.row:lt(queries), function() body(at, queries) end)
+  else
+    body(at, sizes.queries)
+  end
+  return at.block
 end
 
 --- The kernel that prepares a block of queries; its CTAs are block, head and batch.
@@ -68,7 +74,8 @@ function module.before(p, list)
   return wg.kernel(p.name .. "_before", { threads = 128 }, function(k)
     local _, sizes = parameters.declare(k, list)
     local thread = k:special "tid.x"
-    each_row(k, p, sizes, function(at, queries)
+    local of_sink = p.sink and k:mov(0.0, { type = "f32" }) -- the thread's part of its gradient
+    local block = each_row(k, p, sizes, function(at, queries)
       local o, gradient = load_rows(k, p, sizes.O, at, queries), load_rows(k, p, sizes.dO, at, queries)
 
       local zero = k:regs("f32", 4)
@@ -78,23 +85,37 @@ function module.before(p, list)
 
       local out, by = k:mad_wide_u32(at.block, p.stats_bytes, sizes.stats), sharing(p)
       local first = (thread & (by.lanes - 1)):eq(0)
-      local deltas = k:mad_wide_u32(division.divided(k, thread, by.lanes), 4, out)
-      for turn = 0, #o do
-        k:st_global_f32(
-          deltas, dot(k, p, o[turn], gradient[turn]), { offset = 4 * (p.rows + turn * by.at_a_time), guard = first })
-      end
-      k:if_(thread:lt(p.rows), function()
-        local row, logarithm = at.row + thread, k:mov(-math.huge, { type = "f32" })
+      local down = division.divided(k, thread, by.lanes)
+      local deltas = k:mad_wide_u32(down, 4, out)
+      local function logarithm_of(row, none)
+        local logarithm = k:mov(none, { type = "f32" })
         k:ld_global_f32(
           logarithm,
           k:element(sizes.lse, p.packed and at.head * sizes.total + at.start + row or at.pair * queries + row),
           { guard = row:lt(queries) })
+        return logarithm
+      end
+      local logit = sink.load(k, p, sizes, at.head)
+      for turn = 0, #o do
+        local delta = dot(k, p, o[turn], gradient[turn])
+        k:st_global_f32(
+          deltas, p.dropout and delta * sizes.kept or delta,
+          { offset = 4 * (p.rows + turn * by.at_a_time), guard = first })
+        if logit then
+          local logarithm = logarithm_of(at.row + down + by.at_a_time * turn, math.huge)
+          sink.add_gradient(k, of_sink, logit, logarithm, delta, first)
+        end
+      end
+      k:if_(thread:lt(p.rows), function()
+        local row = at.row + thread
+        local logarithm = logarithm_of(row, -math.huge)
         -- Negative, so that it is added to the scores; -inf for rows that see nothing, whose probabilities are 0.
         local value = logarithm * -log2e
         k:mov(value, -math.huge, { guard = logarithm:eq(-math.huge) })
         k:st_global_f32(k:mad_wide_u32(thread, 4, out), value)
       end)
     end)
+    if p.sink then sink.store_part(k, sizes, of_sink, block) end
   end)
 end
 
@@ -107,7 +128,7 @@ local function store_rows(k, p, acc, dQ, at, queries, mine, scale)
     local by_rows = p.dq == "rows"
     local rows = {
       heads = p.heads, head = at.head, first = at.start, count = queries,
-      column = not by_rows and mine * (p.dim // 2) or nil,
+      column = not by_rows and mine * (p.dim // p.shares) or nil,
     }
     return tensors.store_pairs(k, p, acc, dQ, rows, at.row + (by_rows and (mine << 6) + line or line))
   end
@@ -127,7 +148,7 @@ end
 --- The kernel that converts dQ of a block; its CTAs are block, head and batch. The sums are in the order of the
 --- registers of the consumers that computed them.
 function module.after(p, list)
-  return wg.kernel(p.name .. "_after", { threads = 128 * p.consumers }, function(k)
+  return wg.kernel(p.name .. "_after", { threads = 128 * p.shares }, function(k)
     local panel, maps, sizes = p.q_panel, parameters.declare(k, list)
     each_row(k, p, sizes, function(at, queries)
       local thread = k:special "tid.x"
@@ -140,7 +161,7 @@ function module.after(p, list)
       local place, bytes = tensors.place(p), panel.count * panel.bytes
       local store, finish = k:epilogue {
         panel = panel, map = maps.dQ,
-        buffer = k:shared { bytes = p.consumers * bytes, align = panel.align, name = "dQ" }, offset = mine * bytes,
+        buffer = k:shared { bytes = p.shares * bytes, align = panel.align, name = "dQ" }, offset = mine * bytes,
         buffers = panel.count, barrier = mine + 1, alpha = sizes.scale,
         place = function(column, row) return place(column, at, row) end,
       }
@@ -148,12 +169,13 @@ function module.after(p, list)
       if p.dq == "transposed" then
         store(acc, mine << 6, at.row)
       elseif p.dq == "columns" then
-        store(acc, at.row, mine * (p.dim // 2))
+        store(acc, at.row, mine * (p.dim // p.shares))
       else
         store(acc, at.row + (mine << 6), k:mov(0, { type = "u32" }))
       end
       finish()
     end)
+    if p.sink then sink.add_parts(k, p, sizes) end
   end)
 end
 

@@ -8,15 +8,23 @@ local module = {}
 
 local function signed(k, x) return k:mov(x, { type = "s32" }) end
 
---- The CTA's block of keys, and the blocks of queries that see one of them: from `first` to before `last`. The last
---- query's place is that of the last key. A key is seen by the queries from low(key) to before high(key); both grow
---- with it. `stride` is the number of blocks that each head has in the stats and sums.
+--- The block of keys of a CTA, or of a cluster, whose CTAs have parts of it: the CTA's begins with the key `own`. And
+--- the blocks of queries that see one of the keys: from `first` to before `last`. The last query's place is that of the
+--- last key. A key is seen by the queries from low(key) to before high(key); both grow with it. `stride` is the number
+--- of blocks that each head has in the stats and sums.
 function module.tile(g)
   local k, p, sizes = g.k, g.p, g.sizes
   -- head of K and V
   local at = { head = k:special "ctaid.y", batch = k:special "ctaid.z", queries = sizes.queries, keys = sizes.keys }
   local function blocks(rows) return division.divided(k, rows + (p.rows - 1), p.rows) end
-  at.key = k:special "ctaid.x" * p.keys
+  if p.cluster == 1 then
+    at.key = k:special "ctaid.x" * p.keys
+    at.own = at.key
+  else
+    at.rank = k:special "cluster_ctarank"
+    at.key = k:div(k:special "ctaid.x", p.cluster) * p.keys
+    at.own = at.key + at.rank * p.own_keys
+  end
   if p.packed then
     at.query_start, at.queries = tensors.sequence(k, sizes.query_starts, at.batch)
     at.key_start, at.keys = tensors.sequence(k, sizes.key_starts, at.batch)

@@ -16,9 +16,12 @@ end
 -- Adds the consumer's share from registers.
 local function add_from_registers(me, own)
   local k, p = me.k, me.p
-  return function(dq, number)
+  return function(dq, number, only)
     local to = k:mad_wide_u32(own, 1, k:mad_wide_u32(number, p.sums_bytes, me.sizes.sums))
-    for i = 0, #dq // 4 - 1 do k:red_relaxed_gpu_global_add_v4_f32(to, dq:slice(4 * i, 4), { offset = 2048 * i }) end
+    for i = only and only.first or 0, only and only.last or #dq // 4 - 1 do
+      k:red_relaxed_gpu_global_add_v4_f32(
+        to, dq:slice(4 * i, 4), { offset = 2048 * i, guard = only and only.guard })
+    end
   end
 end
 
@@ -37,9 +40,11 @@ local function hand_over(me, own)
   end
 end
 
---- Returns add(dq, number), which adds the consumer's share of dQ of block `number` to its sums.
+--- Returns add(dq, number, only), which adds the consumer's share of dQ of block `number` to its sums. Where it is not
+--- `staged`, `only` may be a guard, and the first and last of the fours of registers.
 function module.adder(me)
-  local own = me.number * me.p.share_bytes + ((me.k:special "tid.x" & 127) << 4)
+  local share = me.p.cluster > 1 and me.at.rank * me.p.consumers + me.number or me.number
+  local own = share * me.p.share_bytes + ((me.k:special "tid.x" & 127) << 4)
   return (me.p.staged and hand_over or add_from_registers)(me, own)
 end
 

@@ -21,6 +21,7 @@ local function addresses(k, p, kv, warp)
   for unit = 0, 3 do
     of_k[unit] = base + (key_of_k << 7) + (((((lane >> 3) & 1) + 2 * unit) ~ in_eight) << 4)
     of_v[unit] = base + (key_of_v << 7) + p.tile_bytes + ((((lane >> 4) + 2 * unit) ~ in_eight) << 4)
+    if warp.column_group then of_v[unit] = of_v[unit] + warp.column_group * (p.own_columns * p.block * 2) end
   end
   return function(stage)
     local k_at, v_at = {}, {}
@@ -58,9 +59,10 @@ local function each_score(me, half, visit)
   end
 end
 
--- Calls visit(fragment, slice, step) for the 16 x 16 blocks of K or V, each two operands B of eight columns.
-local function each_fragment(me, load, from, visit)
-  for step = 0, me.p.dim // 16 - 1 do
+-- Calls visit(fragment, slice, step) for the 16 x 16 blocks of so many columns of K or V, each two operands B of eight
+-- columns.
+local function each_fragment(me, columns, load, from, visit)
+  for step = 0, columns // 16 - 1 do
     for slice = 0, me.p.slice // 16 - 1 do
       visit(load(me.k, from[step % 4], { offset = step // 4 * me.p.block * 128 + slice * 16 * 128 }), slice, step)
     end
@@ -68,7 +70,7 @@ local function each_fragment(me, load, from, visit)
 end
 
 local function score(me, k_at)
-  each_fragment(me, me.k.ldmatrix_x4, k_at, function(b, slice, step)
+  each_fragment(me, me.p.dim, me.k.ldmatrix_x4, k_at, function(b, slice, step)
     for eight = 0, 1 do
       local d = me.scores:slice(8 * slice + 4 * eight, 4)
       me.k:mma_sync(d, me.q:slice(4 * step, 4), b:slice(2 * eight, 2), step == 0 and me.zeros or d, me.form)
@@ -124,7 +126,7 @@ local function clear(k, b, mask, slice)
 end
 
 local function add_values(me, v_at, mask)
-  each_fragment(me, me.k.ldmatrix_x4_trans, v_at, function(b, slice, step)
+  each_fragment(me, me.p.own_columns, me.k.ldmatrix_x4_trans, v_at, function(b, slice, step)
     if mask then clear(me.k, b, mask, slice) end
     for eight = 0, 1 do
       local d = me.acc:slice(8 * step + 4 * eight, 4)

@@ -28,16 +28,18 @@ local decode = classes.new "attention_decode"
 --- does not matter.
 --- @param options table
 --- @option dtype "bf16"|"f16" = "bf16"  the type of Q, K, V and O
---- @option dim 64|128|256 = 128  the head size, in elements
+--- @option dim 64|128|256|512 = 128  the head size, in elements
 --- @option heads integer[1,65535] = 1  the heads of Q and O
 --- @option kv_heads integer?  the heads of K and V, each shared by heads / kv_heads heads of Q; by default `heads`
---- @option queries integer[1,64] = 1  the queries of each sequence; queries * heads / kv_heads may be at most 64
+--- @option queries integer[1,64] = 1  the queries of each sequence; queries * heads / kv_heads may be at most 64, with
+---   dim = 512 at most 16
 --- @option causal boolean = true  the last query sees all keys of its sequence, the one before it all but the last, and
 ---   so on; false: all queries see all keys
 --- @option softcap number?  as of wg.attention
 --- @option score function?  as of wg.attention
 --- @option mask function?  as of wg.attention
 --- @option tensors table?  as of wg.attention
+--- @option sink boolean = false  as of wg.attention
 --- @option page integer[1,256]?  the keys of a page: K and V are in pages
 --- @option layout "bshd"|"bhsd" = "bshd"  the order of the dimensions: batch or page, sequence, head, dim, or head
 ---   before sequence
@@ -88,6 +90,7 @@ end
 --- @option pages tensor?  s32, batch x most pages of a sequence: where its pages are in K and V; entries behind a
 ---   sequence's last page are not used
 --- @option tensors table?  the tensors of the option `tensors`, by name
+--- @option sink tensor?  f32, one for each head: the logits of the option `sink`
 --- @option scale number?  the factor of the scores, positive; by default 1 / sqrt(dim)
 --- @option lse tensor?  f32, batch x heads x queries: receives the natural logarithms
 --- @option grid integer[1,65535]?  the CTAs; by default one on each SM that finds work
@@ -97,7 +100,9 @@ function decode:launch(Q, K, V, O, values)
   local p = self.plan
   if values == nil then values = {} end
   arguments.options("attention_decode:launch", values)
-  attention_tensors.values("attention_decode", p, values, { lse = "lse", pages = "page", tensors = "tensors" })
+  attention_tensors.values("attention_decode", p, values, {
+    lse = "lse", pages = "page", tensors = "tensors", sink = "sink",
+  })
   if p.page and values.lengths == nil then fail "attention_decode: `lengths` is missing" end
   local q, k = attention_tensors.extents(
     "attention_decode", p, { Q = Q, K = K, V = V, O = O }, { "Q", "O" }, { "K", "V" })
@@ -134,7 +139,7 @@ function decode:launch(Q, K, V, O, values)
   local args = builder_parameters.arguments(self.parameters, {
     Q = Q, K = K, V = V, O = O, lse = values.lse, lengths = lengths, pages = values.pages, table_width = width,
     keys = keys, batches = batches, together = together,
-    rounds = rounds, scale_log2 = factor, cap = cap, tensors = values.tensors,
+    rounds = rounds, scale_log2 = factor, cap = cap, given = values,
     partials = w.partials, part_sums = w.part_sums,
     counters = w.counters,
   })

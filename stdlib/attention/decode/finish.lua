@@ -4,6 +4,7 @@
 -- long before the other CTA ends its last unit. That CTA looks at the counter before its last block, and then adds up
 -- both parts without writing its own to memory.
 
+local sink = require "wgrun.attention.sink"
 local division = require "wgrun.builder.division"
 local elements = require "wgrun.tile.elements"
 
@@ -18,7 +19,7 @@ local function total_of(k, count)
   k:mov(total.top, nothing)
   k:mov(total.sum, 0.0)
   for i = 0, count - 1 do k:mov(total.values[i], 0.0) end
-  --- Adds parts { top =, sum =, values = }. It loads all of them before it uses the first.
+  --- Adds parts { top =, sum =, values = }; without values, that of a sink. It loads all before it uses the first.
   function total.add(parts)
     local top = total.top
     for _, part in ipairs(parts) do top = k:max(top, part.top) end
@@ -29,20 +30,22 @@ local function total_of(k, count)
     for _, part in ipairs(parts) do
       local weight = k:ex2_approx_ftz(part.top - top)
       k:fma(total.sum, part.sum, weight, total.sum)
-      for i = 0, count - 1 do k:fma(total.values[i], part.values[i], weight, total.values[i]) end
+      for i = 0, part.values and count - 1 or -1 do
+        k:fma(total.values[i], part.values[i], weight, total.values[i])
+      end
     end
   end
   return total
 end
 module.total_of = total_of
 
--- Where row `row` of a head of K and V lies: its first element in Q and O, and its element of lse.
+-- Where row `row` of a head of K and V lies: its first element in Q and O, its element of lse, and its head.
 local function place_of(k, p, at, row)
   local query = p.queries == 1 and 0 or division.divided(k, row, p.sharing)
   local head = at.head * p.sharing + (p.queries == 1 and row or row - query * p.sharing)
   local line = (at.batch * p.heads + head) * p.queries + query
-  if p.layout == "bhsd" then return line * p.dim, line end
-  return ((at.batch * p.queries + query) * p.heads + head) * p.dim, line
+  if p.layout == "bhsd" then return line * p.dim, line, head end
+  return ((at.batch * p.queries + query) * p.heads + head) * p.dim, line, head
 end
 module.place = place_of
 module.nothing = nothing
@@ -63,7 +66,8 @@ end
 -- The row's values, divided by the sum of its exponentials, and the logarithm of that; 0 where no key was seen.
 local function store(me, at, row, four, total)
   local k, p, sizes = me.k, me.p, me.sizes
-  local element, line = place_of(k, p, at, row)
+  local element, line, head = place_of(k, p, at, row)
+  if p.sink then total.add { { top = sink.load(k, p, sizes, head), sum = 1.0 } } end
   local empty = total.sum:eq(0.0)
   local inverse = k:rcp_approx_ftz(total.sum)
   k:mov(inverse, 0.0, { guard = empty })
@@ -78,16 +82,20 @@ end
 
 -- Shows the other warps the columns from `first` on, and at first the maxima and sums.
 local function share_with_warps(me, first)
-  local k, p, acc, lane = me.k, me.p, me.acc, me.warp.lane
+  local k, p, acc, lane, group = me.k, me.p, me.acc, me.warp.lane, me.warp.column_group
   for half = 0, p.row_halves - 1 do
     local own = me.rows[half]
     local inside = own.number:lt(p.rows)
     local line = me.warp.key_group * p.rows + own.number
     if first == 0 then
-      k:st_shared_v2_f32(me.sums + (line << 3), { own.top(), own.whole_sum() }, { guard = inside & (lane & 3):eq(0) })
+      local to, sums = me.sums + (line << 3), { own.top(), own.whole_sum() }
+      local one = inside & (lane & 3):eq(0)
+      if group then one = one & group:eq(0) end -- all groups of columns have the same sums
+      k:st_shared_v2_f32(to, sums, { guard = one })
     end
     local to = me.exchange + (line * (p.pitch * 4) + ((lane & 3) << 3))
-    for eight = 0, p.columns // 8 - 1 do
+    if group then to = to + group * (p.own_columns * 4) end
+    for eight = 0, math.min(p.columns, p.own_columns) // 8 - 1 do
       local r = first // 2 + 4 * eight + 2 * half
       k:st_shared_v2_f32(to, { acc[r], acc[r + 1] }, { offset = 32 * eight, guard = inside })
     end

@@ -21,8 +21,13 @@ local module = {}
 -- What a compute warp has: for each half of its rows, the thread's row with the running maximum and the thread's part
 -- of the sum of exponentials; the sums of the rows of V that these weigh; and the queries, as operand A.
 local function compute_warp(k, p, sizes, warp)
-  local row_group = division.divided(k, warp.number, p.key_groups)
-  warp.key_group = warp.number - row_group * p.key_groups
+  local number = warp.number
+  if p.column_groups > 1 then
+    warp.column_group = number & (p.column_groups - 1)
+    number = division.divided(k, number, p.column_groups)
+  end
+  local row_group = division.divided(k, number, p.key_groups)
+  warp.key_group = number - row_group * p.key_groups
   local me = { k = k, p = p, warp = warp, sizes = sizes, scale = sizes.scale_log2, rows = {} }
   me.column = (warp.lane & 3) << 1
   for half = 0, p.row_halves - 1 do
@@ -31,7 +36,7 @@ local function compute_warp(k, p, sizes, warp)
     own.whole_sum = function() return warps.over_lanes(k, own.sum, function(x, y) return k:add(x, y) end) end
     me.rows[half] = own
   end
-  me.acc, me.q = k:regs("f32", p.dim // 2), k:regs("b32", p.dim // 4)
+  me.acc, me.q = k:regs("f32", p.own_columns // 2), k:regs("b32", p.dim // 4)
   for r = 0, #me.q - 1 do k:mov(me.q[r], 0) end -- rows that are not used stay 0
   return me
 end

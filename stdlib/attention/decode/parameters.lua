@@ -2,6 +2,7 @@
 -- follow.
 
 local captured = require "wgrun.attention.captured"
+local sink = require "wgrun.attention.sink"
 local parameters = require "wgrun.builder.parameters"
 
 local module = {}
@@ -12,6 +13,7 @@ function module.make(p)
   local box = p.layout == "bshd" and { 64, 1, p.box_rows, 1 } or { 64, p.box_rows, 1, 1 }
   local map = p.copies ~= "rows" and { dtype = p.dtype, box = box, swizzle = "128B", constant = true } or nil
   local function keys_of(name) return { name, not map and const or nil, map = map } end
+  local function given(l) return l.given end
   local each_cta = "%d elements for each CTA of the grid, times rounds"
   return parameters.rows(captured.add_parameters(p, {
     { "Q", const }, keys_of "K", keys_of "V", { "O", p.dtype .. "*" }, p.lse and { "lse", "f32*" },
@@ -27,7 +29,8 @@ function module.make(p)
     (p.softcap or p.score) and { "cap", "f32" } or false,
     { "partials", "f32*", each_cta:format(2 * p.rows * p.dim) }, { "part_sums", "f32*", each_cta:format(4 * p.rows) },
     { "counters", "u32*", ("%d for each sequence, zeros before the first launch"):format(p.kv_heads) },
-  }, function(l) return l.tensors end))
+    sink.parameter(p, "sink", "const f32*", given),
+  }, function(l) return l.given.tensors end))
 end
 
 return module

@@ -18,7 +18,7 @@ local most_exchanged = 20480
 -- Bytes that a CTA's copies in flight fill: with more memory is slower (docs/experiments/decoding.md). At head size 64
 -- two CTAs fit onto an SM, and the next launch's wait there for the end of this one's.
 local function most_in_flight(p)
-  if p.dim > 64 then return 131072 end
+  if p.dim > 64 then return p.dim == 512 and 196608 or 131072 end -- three of its blocks
   return p.page and 98304 or 65536
 end
 
@@ -27,13 +27,16 @@ local function greatest_divisor(a, b)
   return a
 end
 
--- Warps that compute, each with 16 of the packed rows and a slice of each block's keys, and the keys of a block.
+-- Warps that compute, each with 16 of the packed rows and a slice of each block's keys, and the keys of a block. Of 512
+-- columns a warp has registers for the sums of a quarter: four warps compute the same scores.
 local function share_out(p, block)
   p.warps = p.rows > 16 and p.dim <= 128 and 8 or 4
   p.row_groups = p.rows <= 16 and 1 or p.rows <= 32 and 2 or 4
-  p.key_groups = p.warps // p.row_groups
+  p.column_groups = p.dim == 512 and 4 or 1
+  p.own_columns = p.dim // p.column_groups
+  p.key_groups = p.warps // (p.row_groups * p.column_groups)
   -- With 256 columns the sums take so many registers that scores of 16 keys are what fits.
-  p.block = block or p.key_groups * (p.dim <= 128 and 32 or 16)
+  p.block = block or p.key_groups * (p.dim <= 128 and 32 or 16) * (p.column_groups > 1 and 2 or 1)
   p.slice = p.block // p.key_groups
   if p.slice * p.key_groups ~= p.block or p.slice % 16 ~= 0 then
     fail((
@@ -68,7 +71,7 @@ local function choose_stages(p, stages)
   -- exchanged in several rounds of columns.
   local function exchange() return p.key_groups * p.rows * (p.columns + 8) * 4 end
   p.columns = p.dim
-  while exchange() > most_exchanged and p.columns > 32 do p.columns = p.columns // 2 end
+  while p.column_groups == 1 and exchange() > most_exchanged and p.columns > 32 do p.columns = p.columns // 2 end
   p.pitch, p.exchange_bytes = p.columns + 8, exchange()
   p.sums_bytes = p.key_groups * p.rows * 8
   p.tile_bytes = p.block * p.dim * 2
@@ -90,11 +93,12 @@ function module.make(opts)
   p.queries, p.page = opts.queries, opts.page
   p.sharing = p.heads // p.kv_heads
   p.rows = p.sharing * p.queries
-  if p.rows > 64 then
+  local most = p.dim == 512 and 16 or 64
+  if p.rows > most then
     fail((
-      "%s: %d queries of %d heads that share K and V are %d rows, and at most 64 are possible (wg.attention takes any "
+      "%s: %d queries of %d heads that share K and V are %d rows, and at most %d are possible (wg.attention takes any "
         .. "number)"):format(
-      name, p.queries, p.sharing, p.rows))
+      name, p.queries, p.sharing, p.rows, most))
   end
   p.row_halves = p.rows <= 8 and 1 or 2 -- of a warp's 16 rows, those that are used
   p.panels = p.dim // 64

@@ -39,6 +39,7 @@ function module.make(p, list)
       tops = k:shared { bytes = 512, align = 4, name = "tops" },
       sums = k:shared { bytes = 1024, align = 4, name = "sums" },
       seen = k:shared { bytes = 8, align = 4, name = "seen" },
+      arrived = p.copies == "converted" and k:shared { bytes = 512 * p.copiers, align = 4, name = "arrived" } or nil,
       taken = k:shared { bytes = 8, align = 4, name = "taken" },
     }
     g.pieces = pieces_of(k, p)

@@ -3,7 +3,7 @@
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local decode_plan = require "wgrun.attention.decode.plan"
-local dequantize = require "wgrun.attention.latent.dequantize"
+local row_loads = require "wgrun.attention.latent.row_loads"
 local native = require "wgrun.native"
 
 local module = {}
@@ -34,7 +34,7 @@ function module.make(opts)
   local p = { what = name, dim = values + rotary, value_dim = values, block = 64, stages = 2 }
   for _, key in ipairs { "dtype", "heads", "queries", "causal", "page", "lse", "name" } do p[key] = opts[key] end
   p.rows = p.heads * p.queries
-  p.format = dequantize.formats[opts.cache_type]
+  p.format = row_loads.formats[opts.cache_type]
   if p.format and opts.copies then
     native.fail(("%s: copies = `%s` is for caches of the type of Q"):format(name, opts.copies))
   end
@@ -56,7 +56,7 @@ function module.make(opts)
   -- Warpgroups that copy. Two that convert hide each other's latencies.
   p.copiers = p.format and 2 or 1
   p.threads = 128 * (p.copiers + 2)
-  p.registers = p.format and { 56, 200 } or { 40, 232 }
+  p.registers = p.format and { 64, 192 } or { 40, 232 }
   local function tile(rows, columns)
     return wg.tile { dtype = p.dtype, mn = rows, k = columns, major = "K", swizzle = "128B" }
   end

@@ -46,7 +46,7 @@ local functions = {
   { "wg.attention", {
     dtype = "dtype?", o = "dtype?", descale = "descale?", dim = "extent?", heads = "small?", kv_heads = "small?", causal = "boolean?",
     window = "small?", softcap = "small?", problem = "integers?", layout = "sequence?", packed = "boolean?", lse = "boolean?",
-    exact = "boolean?", block = "extent?", name = "name?",
+    exact = "boolean?", block = "extent?", page = "extent?", name = "name?",
   } },
   { "wg.attention_backward", {
     dtype = "dtype?", dim = "extent?", heads = "small?", kv_heads = "small?", causal = "boolean?", window = "small?", packed = "boolean?",
@@ -104,7 +104,7 @@ local methods = {
            { "prepare", "tensor", "tensor", "tensor", { backend = "sim" } },
            { "launch", "tensor", "tensor", "tensor", { alpha = "any?", beta = "any?", C = "tensor?", gate = "tensor?", residual = "tensor?", row_sums = "tensor?", d_scales = "tensor?", metadata = "tensor?", offsets = "tensor?", sizes = "tensor?", count = "small?", a_scales = "tensor?", b_scales = "tensor?", b_zeros = "tensor?" } } },
   attention = {
-    { "launch", "tensor", "tensor", "tensor", "tensor", { grid = "small?", scale = "small?", lse = "tensor?", query_starts = "tensor?", key_starts = "tensor?", max_queries = "small?", q_descale = "tensor?" } },
+    { "launch", "tensor", "tensor", "tensor", "tensor", { grid = "small?", scale = "small?", lse = "tensor?", query_starts = "tensor?", key_starts = "tensor?", max_queries = "small?", lengths = "tensor?", pages = "tensor?", q_descale = "tensor?" } },
     { "run", "tensor", "tensor", "tensor", "tensor", { backend = "sim", lse = "tensor?" } }, { "flops", "small", "small", "small" },
   },
   attention_decode = {

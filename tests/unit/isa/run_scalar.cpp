@@ -244,6 +244,30 @@ TEST_CASE("setp of a pair compares each half as setp of a half does") {
         }
 }
 
+TEST_CASE("set of a pair compares each half as set of a half does") {
+    for (const auto& [pair, half] : {std::pair{Type::f16x2, Type::f16}, {Type::bf16x2, Type::bf16}})
+        for (const Form& form : wgrun::test::forms_of(*isa::find("set.pair"))) {
+            if (form.type() != pair) continue;
+            Machine m;
+            Lanes a{}, b{};
+            for (std::size_t l = 0; l < lanes; ++l) {
+                a[l] = random_bits() & 0xFFFFFFFF;
+                b[l] = l % 5 == 0 ? a[l] : l % 3 == 0 ? a[l] ^ 0x10 : random_bits() & 0xFFFFFFFF;
+            }
+            const Reg d = m.put(Type::b32, {});
+            const isa::Step s =
+                step("set.pair", form,
+                     {Operand::of(d), Operand::of(m.put(Type::b32, a)), Operand::of(m.put(Type::b32, b))});
+            s.op->run(s, m);
+            const Form single = Form(form).set(Field::type, half).set(Field::from, half);
+            for (std::size_t l = 0; l < lanes; ++l) {
+                const Raw low = reference("set", single, std::array{a[l] & 0xFFFF, b[l] & 0xFFFF}),
+                          high = reference("set", single, std::array{a[l] >> 16, b[l] >> 16});
+                CHECK(m.get(d)[l] == (low | high << 16));
+            }
+        }
+}
+
 TEST_CASE("the host rounds to nearest again, also after an exception") {
     Form upwards;
     upwards.set(Field::round, *isa::parse_value(Field::round, "rp"));

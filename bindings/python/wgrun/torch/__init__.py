@@ -6,6 +6,7 @@ are used by the simulator, which is for tests."""
 
 from ._attention import (attention, attention_decode, flash_attn_func, flash_attn_varlen_func,
                          scaled_dot_product_attention)
+from ._dropout import dropout_mask
 from ._fp4 import convert_weight_to_fp4pack, weight_fp4pack_mm
 from ._latent import mla_decode
 from ._linear_attention import delta_rule, kda
@@ -13,6 +14,6 @@ from ._operator import operator
 from ._products import grouped_mm, linear, matmul, scaled_mm
 from ._ssd import ssd
 
-__all__ = ["attention", "attention_decode", "convert_weight_to_fp4pack", "delta_rule", "flash_attn_func",
+__all__ = ["attention", "attention_decode", "convert_weight_to_fp4pack", "delta_rule", "dropout_mask", "flash_attn_func",
            "flash_attn_varlen_func", "grouped_mm", "kda", "linear", "matmul", "mla_decode", "operator",
            "scaled_dot_product_attention", "scaled_mm", "ssd", "weight_fp4pack_mm"]

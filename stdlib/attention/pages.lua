@@ -1,0 +1,104 @@
+-- K and V in pages, for wg.attention: a table has for each sequence where its pages are. A block of keys comes in boxes
+-- that lie in one page each. Boxes behind the end of a sequence are read from a page that there is not, and become 0;
+-- behind the end within a box anything may lie, and 0 times infinity is no number: there consumers make V 0.
+
+local tensors = require "wgrun.attention.tensors"
+local division = require "wgrun.builder.division"
+local native = require "wgrun.native"
+
+local module = {}
+
+-- No page has this number: what is read of it is 0.
+local nowhere = 0x7FFFFFFF
+
+-- The boxes of a block, and how many of them a thread looks up at a time: few enough for its registers.
+local function boxes_of(p)
+  local boxes = p.block // p.box_rows
+  local at_once = math.min(boxes, 8)
+  while boxes % at_once ~= 0 do at_once = at_once - 1 end
+  return boxes, at_once
+end
+
+-- A barrier for all consumers.
+local all_consumers = 7
+
+--- A plan for tensors of K and V in pages: their dimensions are pages, keys of a page, heads and columns (`layout`).
+function module.of_keys(p) return p.page and setmetatable({ packed = false }, { __index = p }) or p end
+
+--- Raises where boxes would come to addresses that TMA cannot write to (PTX ISA 9.7.9.25.5.2).
+function module.check_boxes(p)
+  for _, lines in ipairs { p.lines, p.value_lines } do
+    if p.box_rows * lines.line_bytes % 128 ~= 0 then
+      native.fail(("%s: page is %d, must be a multiple of %d where rows are copied in lines of %d bytes"):format(
+        p.what, p.page, 128 // lines.line_bytes, lines.line_bytes))
+    end
+  end
+end
+
+--- The keys of a sequence: as many as `lengths` says, and its pages can have.
+function module.keys(k, p, sizes, batch, same)
+  return k:min(same(k:ld_global_u32(k:element(sizes.lengths, batch))), sizes.table_width * p.page)
+end
+
+-- The places in pages of `count` boxes from the key `first` on.
+local function look(k, p, sizes, at, first, count)
+  local places = {}
+  for i = 1, count do
+    local row = i == 1 and first or first + (i - 1) * p.box_rows
+    local slot, page = division.divided(k, row, p.page), k:mov(nowhere, { type = "u32" })
+    k:ld_global_u32(page, k:element(sizes.pages, at.batch * sizes.table_width + slot), { guard = row:lt(at.keys) })
+    places[i] = { page = page, row = row - slot * p.page }
+  end
+  return places
+end
+
+--- Returns a function that looks up the block of keys from `key` on, of a sequence and head, and returns copy(to,
+--- barrier), which copies it by TMA.
+function module.loader(k, p, sizes)
+  local place = tensors.place(module.of_keys(p))
+  local boxes, at_once = boxes_of(p)
+  return function(tile, lines, map, at, key)
+    local bytes = p.box_rows * lines.line_bytes -- of a box in a panel
+    local function copy(places, to, barrier)
+      for i, here in ipairs(places) do
+        for _, panel in ipairs(tile.tma_box.panels) do
+          local column = k:mov(tile.major == "MN" and panel.mn or panel.k, { type = "u32" })
+          k:cp_async_bulk_tensor_4d(
+            to + (tile:offset(panel.mn, panel.k) + (i - 1) * bytes), map,
+            place(column, { head = at.head, batch = here.page }, here.row), barrier)
+        end
+      end
+    end
+    local first = look(k, p, sizes, at, key, at_once)
+    return function(to, barrier)
+      copy(first, to, barrier)
+      if at_once == boxes then return end
+      k:loop({ from = at_once, to = boxes, step = at_once }, function(box)
+        copy(look(k, p, sizes, at, key + box * p.box_rows, at_once), to + box * bytes, barrier)
+      end)
+    end
+  end
+end
+
+--- Of a tile's first block, which its sequence may not fill: makes V 0 behind the end.
+function module.clear_values(me, at)
+  local k, p = me.k, me.p
+  local from = me.walk.block * p.block
+  k:if_((from + p.block):gt(at.keys), function()
+    me.rings.v:wait(me.value)
+    local units, first = p.value_lines.line_bytes // 16, at.keys - k:min(from, at.keys)
+    local stage = k:address(me.buffers.v) + me.value.stage * p.v.bytes
+    local zeros = k:regs("b32", 4)
+    for i = 0, 3 do k:mov(zeros[i], 0) end
+    local thread = me.thread - 128
+    k:loop({ from = first * units + thread, to = p.block * units, step = 128 * p.consumers }, function(unit)
+      for _, panel in ipairs(p.v.tma_box.panels) do
+        k:st_shared_v4_b32(stage + p.v:offset(panel.mn, panel.k) + (unit << 4), zeros)
+      end
+    end)
+    k:fence_proxy_async { space = "shared::cta" }
+    k:bar_sync(all_consumers, { threads = 128 * p.consumers })
+  end)
+end
+
+return module
