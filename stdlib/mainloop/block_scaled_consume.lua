@@ -30,7 +30,7 @@ local function consumer_of(g, consumer, sums)
   if p.consumers < 3 or s.sets > 1 then
     local a, b = k:reg "u64", k:reg "u64"
     me.early = { arrived = k:reg "pred", a = a, b = b }
-    me.at = { a = descriptors.of(k, p.a, a), b = descriptors.of(k, p.b, b), scales = k:reg "u32" }
+    me.at, me.scales_at = { a = descriptors.of(k, p.a, a), b = descriptors.of(k, p.b, b) }, k:reg "u32"
   end
   me.form = { n = s.columns, k = p.k_step, d = "f32", a = p.dtype, b = p.dtype }
   local first_row = consumer.number * (64 * p.blocks) + ((k:special "tid.x" >> 5 & 3) << 4) + (me.lane >> 2)
@@ -41,32 +41,40 @@ local function consumer_of(g, consumer, sums)
       products = k:regs("f32", s.columns // 2),
       a_scales = k:regs("f32", 2 * p.blocks), -- of the thread's two rows of each block of 64
       b_scales = k:regs("f32", s.rows),
-      stage = me.early and k:reg "u32" or nil, -- while the cursor is at the next one
+      stage = s.sets > 1 and k:reg "u32" or nil, -- while the cursor is at the next one
     }
   end
   return me
 end
 
 -- products = (block `number` of 64 rows of A) * (part `part` of B's columns), for one block of K.
-local function multiply(me, set, number, part)
+local function multiply(me, set, at, number, part)
   local k, form = me.k, me.form
   k:wgmma_fence()
   for step = 0, scale_block // form.k - 1 do
     form.scale_d = step == 0 and 0 or 1
-    k:wgmma_mma_async(set.products, me.at.a(step, 64 * (number - 1)), me.at.b(step, form.n * part), form)
+    k:wgmma_mma_async(set.products, at.a(step, 64 * (number - 1)), at.b(step, form.n * part), form)
   end
   k:wgmma_commit_group()
 end
 
--- Finds the place of the cursor's stage: descriptors of A and B, and where A's scales are.
-local function find_stage(me, tile)
-  local k, early = me.k, me.early
+-- The place of the cursor's stage: descriptors of A and B.
+local function place_of_stage(me)
   local a, b = me.operands(me.cursor.stage)
+  return { a = a, b = b }
+end
+
+-- Finds the place of the cursor's stage, and where A's scales are, for begin_block.
+local function find_stage(me, tile)
+  local k, early, at = me.k, me.early, place_of_stage(me)
   local scales = tile.a_scales_at + me.cursor.stage * me.s.stride
-  if not early then me.at = { a = a, b = b, scales = scales } return end
-  k:mov(early.a, a(0))
-  k:mov(early.b, b(0))
-  k:mov(me.at.scales, scales)
+  if not early then
+    me.at, me.scales_at = at, scales
+    return
+  end
+  k:mov(early.a, at.a(0))
+  k:mov(early.b, at.b(0))
+  k:mov(me.scales_at, scales)
 end
 
 -- Waits for the cursor's stage, and finds it.
@@ -83,7 +91,7 @@ end
 -- Begins to load A's scales of the block.
 local function load_a_scales(me, set)
   for i = 0, #set.a_scales - 1 do
-    me.k:ld_shared_f32(set.a_scales[i], me.at.scales, { offset = 4 * (64 * (i // 2) + 8 * (i % 2)) })
+    me.k:ld_shared_f32(set.a_scales[i], me.scales_at, { offset = 4 * (64 * (i // 2) + 8 * (i % 2)) })
   end
 end
 
@@ -129,7 +137,7 @@ local function begin_block(me, set)
   local k = me.k
   load_a_scales(me, set)
   local first = me.from_b:take(set.b_scales)
-  multiply(me, set, 1, 0)
+  multiply(me, set, me.at, 1, 0)
   k:fence_proxy_async { space = "shared::cta" } -- the scales have been read: the next copy may overwrite them,
   k:bar_warp_sync(0xFFFFFFFF) -- once one lane has arrived for its warp
   me.from_b:advance(first) -- behind the fence, which waits for loads
@@ -139,23 +147,27 @@ local function begin_block(me, set)
 end
 
 -- Multiplies the parts that are left of a block of K, adds all of them to the sums, and releases the stage behind the
--- last product. later: the products that have begun behind those of the block. asks: asks for the next stage; only
--- where a predicate holds, if it is one.
+-- last product. later: the products that have begun behind those of the block. asks: goes on to the next stage before
+-- it adds, and asks whether it has arrived; only where a predicate holds, if it is one.
 local function finish_block(me, tile, set, later, asks)
-  local k, p = me.k, me.p
-  local cursor = set.stage and { stage = set.stage, empty = me.cursor.empty } or me.cursor
-  local function release()
-    me.ring:release(cursor, { lane = me.lane, cluster = p.multicast_producers, to = me.multicast_producer })
+  local k, p, cursor, ring = me.k, me.p, me.cursor, me.ring
+  local at = me.early and (p.blocks > 1 or me.s.parts > 1) and place_of_stage(me) or me.at
+  local function complete()
+    local own = { stage = set.stage or cursor.stage, empty = cursor.empty }
+    if asks and not set.stage then
+      own.stage = k:mov(cursor.stage, { type = "u32" })
+      ring:advance(cursor)
+    end
+    if asks then find_stage(me, tile) end
+    k:wgmma_wait_group(later or 0)
+    ring:release(own, { lane = me.lane, cluster = p.multicast_producers, to = me.multicast_producer })
     if asks then ask_for_stage(me, asks ~= true and asks or nil) end
   end
   local function multiply_parts(parts)
     for number = 1, p.blocks do
       for part = 0, parts - 1 do
-        local last = number == p.blocks and part == parts - 1
-        if number > 1 or part > 0 then multiply(me, set, number, part) end
-        if last and asks then find_stage(me, tile) end
-        k:wgmma_wait_group(later or 0)
-        if last then release() end
+        if number > 1 or part > 0 then multiply(me, set, at, number, part) end
+        if number == p.blocks and part == parts - 1 then complete() else k:wgmma_wait_group(0) end
         add_products(me, set, number, part, tile.b_scale_of)
       end
     end
@@ -163,7 +175,7 @@ local function finish_block(me, tile, set, later, asks)
   tail.either(k, tile.tail_n, function() multiply_parts(me.s.parts // 2) end, function()
     multiply_parts(me.s.parts)
   end)
-  if not set.stage then me.ring:advance(me.cursor) end
+  if not (set.stage or asks) then ring:advance(cursor) end
 end
 
 -- The blocks of K of a work unit, one after the other. look_ahead() is called while the last one is multiplied, if it
@@ -184,7 +196,7 @@ local function one_by_one(me, tile, work, look_ahead)
     return left:gt(scale_block)
   end, function()
     k:sub(left, left, scale_block)
-    finish_block(me, tile, set, 0, true)
+    finish_block(me, tile, set, nil, true)
     me.ring:wait(me.cursor, me.early.arrived)
   end)
   if look_ahead then look_ahead() end
@@ -194,20 +206,24 @@ end
 -- Likewise, with two blocks in flight, of which one is added.
 local function two_at_a_time(me, tile, work, look_ahead)
   local k, left, one, two = me.k, work.to - work.from, me.sets[1], me.sets[2]
-  local even, done = k:label(), k:label() -- the end of an even number of blocks; of all
+  local even, done, more = k:label(), k:label(), k:reg "pred" -- the end of an even number of blocks; of all
+  local function begin(set)
+    begin_block(me, set)
+    k:setp_gt_u32(more, left, scale_block)
+    k:sub(left, left, scale_block)
+  end
   local function go_on(set, last)
     me.ring:wait(me.cursor, me.early.arrived)
-    k:sub(left, left, scale_block)
-    begin_block(me, set)
-    finish_block(me, tile, last, 1, left:gt(scale_block))
+    begin(set)
+    finish_block(me, tile, last, 1, more)
   end
   first_stage(me, tile)
-  begin_block(me, one)
+  begin(one)
   find_stage(me, tile)
-  ask_for_stage(me, left:gt(scale_block))
-  k:while_(function() return left:gt(scale_block) end, function()
+  ask_for_stage(me, more)
+  k:while_(function() return more end, function()
     go_on(two, one)
-    k:jump(even, left:le(scale_block))
+    k:jump(even, ~more)
     go_on(one, two)
   end)
   if look_ahead then look_ahead() end

@@ -128,7 +128,7 @@ local ended, why = pcall(wg.kernel, "types", { threads = 128 }, function(k)
     local cursor = ring:cursor()
     try("pipeline:cursor", ring.cursor, ring, value)
     try("pipeline:cursor, held", ring.cursor, ring, { held = value })
-    for _, name in ipairs { "advance", "skip", "full_barrier", "empty_barrier", "acquire", "expect", "wait", "release" } do
+    for _, name in ipairs { "advance", "skip", "full_barrier", "empty_barrier", "acquire", "expect", "try_wait", "wait", "release" } do
       try("pipeline:" .. name, ring[name], ring, value, value)
       try("pipeline:" .. name .. ", second", ring[name], ring, cursor, value)
       try("pipeline." .. name .. ", self", ring[name], value, cursor, {})
