@@ -1,6 +1,6 @@
--- Sinks of attention (option `sink`): a learned logit for each head that joins the denominator of each
--- row's softmax and weighs no value. The log-sum-exp includes it. With that the gradients of Q, K and V need nothing
--- else; the sink's own is a sum over rows, of -exp(sink - lse) * delta.
+-- Sinks of attention (option `sink`): a learned logit for each head that joins the denominator of each row's softmax and
+-- weighs no value. The log-sum-exp includes it. With that the gradients of Q, K and V need nothing else; the sink's own
+-- is a sum over rows, of -exp(sink - lse) * delta.
 
 local arguments = require "wgrun.arguments"
 local warps = require "wgrun.builder.warp"
@@ -48,30 +48,19 @@ function module.store_part(k, sizes, sum, block)
   k:st_global_f32(k:element(sizes.sink_sums, (block << 2) + (thread >> 5)), sum, { guard = (thread & 31):eq(0) })
 end
 
---- Gradients: the sum of all parts of a head, in the same order in each run, by the first of its CTAs.
+--- Gradients: the sum of all parts of a head, in the same order in each run, by a warp of its first CTA.
 function module.add_parts(k, p, sizes)
-  local head, blocks = k:special "ctaid.y", k:special "nctaid.x"
-  local thread, threads = k:special "tid.x", 128 * p.shares
-  local exchange = k:shared { bytes = 4 * threads // 32, align = 4, name = "sums_of_warps" }
-  k:if_((k:special "ctaid.x" | k:special "ctaid.z"):eq(0), function()
+  local head, blocks, thread = k:special "ctaid.y", k:special "nctaid.x", k:special "tid.x"
+  k:if_((k:special "ctaid.x" | k:special "ctaid.z"):eq(0) & thread:lt(32), function()
     local sum = k:mov(0.0, { type = "f32" })
     k:loop(k:special "nctaid.z", function(batch)
       local first = k:element(sizes.sink_sums, (batch * p.heads + head) * blocks << 2)
-      k:loop({ from = thread, to = blocks, step = threads }, function(block)
+      k:loop({ from = thread, to = blocks, step = 32 }, function(block)
         local four = k:ld_global_v4_f32(k:mad_wide_u32(block, 16, first))
         k:add(sum, sum, (four[0] + four[1]) + (four[2] + four[3]))
       end)
     end)
-    sum = warps.over_lanes(k, sum, add, 32)
-    k:st_shared_f32(k:address(exchange) + (thread >> 5 << 2), sum, { guard = (thread & 31):eq(0) })
-    k:bar_sync(0)
-    k:if_(thread:eq(0), function()
-      local total = k:mov(0.0, { type = "f32" })
-      for warp = 0, threads // 32 - 1 do
-        k:add(total, total, k:ld_shared_f32(k:address(exchange, 4 * warp)))
-      end
-      k:st_global_f32(k:element(sizes.dsink, head), total)
-    end)
+    k:st_global_f32(k:element(sizes.dsink, head), warps.over_lanes(k, sum, add, 32), { guard = thread:eq(0) })
   end)
 end
 

@@ -4,8 +4,9 @@ Each has the arguments of the function that it stands for, works under autograd,
 graphs, and knows its shapes without running (fake tensors). Tensors on a Hopper GPU are used there; tensors of the host
 are used by the simulator, which is for tests."""
 
-from ._attention import (attention, attention_decode, flash_attn_func, flash_attn_varlen_func,
-                         scaled_dot_product_attention)
+from ._attention import attention, flash_attn_func, scaled_dot_product_attention
+from ._attention_decode import attention_decode
+from ._attention_packed import flash_attn_varlen_func
 from ._dropout import dropout_mask
 from ._fp4 import convert_weight_to_fp4pack, weight_fp4pack_mm
 from ._latent import mla_decode
