@@ -250,6 +250,18 @@ local rows = {
   { case = "^mixed, [m2].* rows$", name = "fence_mbarrier_init", why = "The first of two: the second one, after the barriers of C, orders all." },
 
   -- wg.attention_backward: the producer acquires a stage of Q before one of dO, and Q's is given back after everything that read dO.
+  { case = "^backward, wide", text = "prefetch", why = "It changes when bytes arrive, and nothing else." },
+  { case = "^backward, wide", name = "red_relaxed_gpu_global_add_v4_f32", kind = "swapped", why = "Nobody reads the sums before the kernel ends." },
+  { case = "^backward, wide", name = "cp_async_bulk_cluster", kind = "swapped", what = "after red_relaxed_gpu_global_add_v4_f32", why = "As above." },
+  { case = "^backward, wide", name = "setmaxnreg_inc", kind = "swapped", what = "after st_shared_v4_b32", why = "The store needs few registers." },
+  { case = "^backward, wide", name = "bar_sync", kind = "swapped", what = "after mbarrier_arrive", why = "All consumers pass the barrier before one of "
+    .. "them waits for the arrival." },
+  { case = "^backward, wide", name = "mbarrier_arrive", kind = "swapped", what = "after mbarrier_wait", why = "The wait is for K and V, which do not "
+    .. "wait for it." },
+  { case = "^backward, wide", text = "self:empty_barrier(c), c.phase", name = "mbarrier_wait", kind = "swapped", what = "after stmatrix_x4", why = "dO has one "
+    .. "stage: its block comes when all consumers are done with what read the stage of dS before. At 192 it has two." },
+  { case = "^backward, wide", name = "mbarrier_arrive_expect_tx", kind = "swapped", what = "after cp_async_bulk_cluster", why = "Bytes may come before they are "
+    .. "expected." },
   { case = "^backward", text = "self.empty", name = "mbarrier_init", why = "The one of K and V, which come once: nobody waits for it." },
   { case = "^backward", name = "fence_mbarrier_init", why = "One of three, one for each ring: the last one orders all." },
   { case = "^backward", name = "setmaxnreg_inc", kind = "swapped", what = "after mbarrier_wait", why = "The wait needs few registers." },
