@@ -3,7 +3,7 @@
 # A case is a script of scripts/ (guide/05-tma.lua), run with the PTX (gpu) and with the CUDA C++ text (gpu-cuda), or `agree`: the two
 # give the same bits, for every major-ness and with edges; or a script of this folder that compares instructions with the simulator
 # (reductions.lua, changed_maps.lua, im2col.lua, wmma.lua,
-# foreign_arithmetic.lua), or attention's functions of scores (scores.lua). Without a case: all of them.
+# foreign_arithmetic.lua), or attention's functions of scores and options (scores.lua, attention_options.lua). Without a case: all of them.
 # To carry it to another machine: the wgrun binary (it needs nothing else), tests/gpu/ and scripts/ in one folder.
 set -u
 wgrun=$1
@@ -45,7 +45,7 @@ agree() {
     rm -rf "$work"
 }
 
-[ $# -gt 0 ] || set -- agree reductions.lua changed_maps.lua im2col.lua wmma.lua foreign_arithmetic.lua scores.lua $(cd "$scripts" && ls *.lua guide/*.lua)
+[ $# -gt 0 ] || set -- agree reductions.lua changed_maps.lua im2col.lua wmma.lua foreign_arithmetic.lua scores.lua attention_options.lua $(cd "$scripts" && ls *.lua guide/*.lua)
 for case in "$@"; do
     if [ "$case" = agree ]; then
         agree
