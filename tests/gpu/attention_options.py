@@ -74,8 +74,9 @@ def forward(batch, length, heads, dim, causal):
             dropout=lambda: wt.flash_attn_func(q, k, v, P, causal=causal),
             sdpa=lambda: theirs(q, k, v, causal), sdpa_dropout=lambda: theirs(q, k, v, causal, P))
     check("sink", q, k, v, wt.flash_attn_func(q, k, v, causal=causal, learnable_sink=sink), causal, sink)
-    o, _, state = wt.flash_attn_func(q[:1], k[:1], v[:1], P, causal=causal, return_attn_probs=True)
-    check("dropout", q[:1], k[:1], v[:1], o, causal, state=state)
+    few = [x[:1, :, :2] for x in (q, k, v)]  # the mask takes eight bytes for each weight, several times
+    o, _, state = wt.flash_attn_func(*few, P, causal=causal, return_attn_probs=True)
+    check("dropout", *few, o, causal, state=state)
 
 
 def both_ways(batch, length, heads, dim, causal):
