@@ -325,3 +325,26 @@ end), "initialisation")
 unproved("a large number, as a signed one", written_in_loop(function(k, n)
   return k:mov(0, { type = "s32" }), k:mov(n, { type = "s32" })
 end), "initialisation")
+
+--- Each cluster takes work units from its own number on, and as many as there are clusters further.
+local function strided(cluster, shift)
+  return wg.kernel("strided", { threads = 32, cluster = { cluster } }, function(k)
+    local units, bar = k:param("units", "u32"), k:shared { bytes = 8, align = 8, name = "bar" }
+    k:if_(k:special("tid.x"):eq(0), function()
+      k:mbarrier_init(bar, 32)
+      k:fence_mbarrier_init()
+    end)
+    k:bar_sync(0)
+    local phase = k:mov(0, { type = "u32" })
+    local first, step = k:special "ctaid.x" >> shift, k:special "nctaid.x" >> shift
+    k:loop({ from = first, to = units, step = step }, function()
+      k:mbarrier_arrive(bar)
+      k:mbarrier_wait(k:address(bar), phase)
+      k:xor(phase, phase, 1)
+    end)
+  end)
+end
+proved("as many clusters as there are", strided(2, 1), "no-deadlock")
+proved("clusters of four", strided(4, 2), "no-deadlock")
+unproved("a quarter of the CTAs of clusters of two may be none", strided(2, 2), "no-deadlock")
+unproved("half of one CTA is none", strided(1, 1), "no-deadlock")
