@@ -204,7 +204,10 @@ enum class Shape : std::uint8_t {
     quotient,    ///< by an operand, rounded
     remainder,   ///< of a division by an operand
     bits,        ///< each bit of the result comes from bits of the sources at one place of each
-    order        ///< which of the first two sources is the greater one decides
+    order,       ///< which of the first two sources is the greater one decides
+    smaller,     ///< of two sources: it is the smaller one...
+    greater,     ///< ...or the greater one
+    lanes        ///< the first source of another lane, which the others name
 };
 
 class Algebra;
