@@ -1,5 +1,6 @@
 #include "check/at_least_one.hpp"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -8,6 +9,7 @@
 #include "isa/algebra.hpp"
 #include "isa/parameter_read.hpp"
 #include "isa/registers.hpp"
+#include "isa/special.hpp"
 
 namespace wgrun::check {
 namespace {
@@ -65,6 +67,14 @@ class Least final : public isa::UnknownAlgebra {
     std::vector<Of> terms_;
 };
 
+/// Of the grid's sizes, which are multiples of the cluster's: at least that.
+std::optional<std::int64_t> grid_size(isa::Special which, Dim3 cluster) {
+    if (!isa::is_grid_size(which)) return std::nullopt;
+    const std::array sizes{cluster.x, cluster.y, cluster.z};
+    const auto dim = static_cast<std::size_t>(which) - static_cast<std::size_t>(isa::Special::nctaid_x);
+    return dim < sizes.size() ? std::int64_t{sizes.at(dim)} : 1;
+}
+
 }  // namespace
 
 std::set<std::uint32_t> at_least_one(const Program& program, const std::set<std::string>& params) {
@@ -78,6 +88,7 @@ std::set<std::uint32_t> at_least_one(const Program& program, const std::set<std:
             const bool whole = read->offset == 0 && 8 * read->bytes == bits;
             return whole && params.contains(param.name) ? std::optional<std::int64_t>(1) : std::nullopt;
         }
+        if (step.form.has(isa::Field::sreg)) return grid_size(isa::special_of(step.form), program.cluster());
         Least algebra(least);
         return algebra.at(isa::meaning_of(step, algebra));
     };

@@ -10,7 +10,7 @@
 namespace wgrun::check {
 
 /// Returns the registers that are written once, with a number of the launch that is at least 1: one of these
-/// parameters, or what is computed of them.
+/// parameters, the size of the grid, or what is computed of them.
 std::set<std::uint32_t> at_least_one(const Program& program, const std::set<std::string>& params);
 
 }  // namespace wgrun::check

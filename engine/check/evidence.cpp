@@ -127,7 +127,7 @@ void assume_loaded(const Proof& proof, const Program& program, std::initializer_
                    Gaps& gaps) {
     for (const int param : proof.loaded)
         for (const Property property : properties)
-            gaps.assume(property, fmt::format("the numbers in {} are less than 2^30",
+            gaps.assume(property, fmt::format("the numbers in {} lie between 0 and 2^30",
                                               program.params()[static_cast<std::size_t>(param)].name));
 }
 

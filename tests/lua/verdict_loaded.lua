@@ -63,7 +63,7 @@ local function of_lane_0(at, value)
   return out
 end
 
-local assumed <const> = "the numbers in starts are less than 2^30"
+local assumed <const> = "the numbers in starts lie between 0 and 2^30"
 for what, as in pairs {
   ["the number of rows"] = {},
   ["blocks of rows"] = {

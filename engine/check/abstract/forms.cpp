@@ -311,7 +311,7 @@ void Forms::follow(const Step& step) {
         if (result && !is_linear(step, sources, all, *result)) result.reset();
         if (result && is_multiple && std::ranges::any_of(*result, cuts_off)) result.reset();
         if (!result && becomes_root(step, sources)) return;
-    } else if (shape == isa::Shape::other) {
+    } else if (shape == isa::Shape::other || shape == isa::Shape::share) {
         if (becomes_root(step, sources)) return;
     } else if (shape == isa::Shape::smaller || shape == isa::Shape::greater) {
         result = of_extremum(step, sources, shape);

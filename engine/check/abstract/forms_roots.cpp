@@ -143,7 +143,7 @@ isa::KnownBits numbers_alone(const Operand& operand) {
 /// Where all sources are the launch's, the result is a number of the launch, too: whatever it is, all who
 /// compute it get the same. Its relation to its sources is given up.
 bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) {
-    constexpr std::size_t most_roots = 32;
+    constexpr std::size_t most_roots = 64;
     std::vector<Source> of;
     Form to_least;
     bool grows = true, any_positive = false, all_positive = true;
@@ -173,10 +173,9 @@ bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) 
     if (results != 1 || execution_.skeleton.slots[result.id] < 0) return false;
     const isa::Type type = execution_.program.registers()[result.id].type;
     const isa::Shape shape = step.op->shape == nullptr ? isa::Shape::other : step.op->shape(step.form);
-    if (symbols_.roots.size() >= most_roots) return false;
     // It has to be known from which number on it may be anything.
     // A quotient falls where its divisor grows.
-    const bool divided = shape == isa::Shape::quotient &&
+    const bool divided = (shape == isa::Shape::quotient || shape == isa::Shape::share) &&
                          only_first(of.size(), [&](std::size_t i) { return !of[i].roots.empty(); });
     const bool monotone = grows && all_positive && (divided || shape == isa::Shape::polynomial);
     const bool is_unsigned = !isa::is_signed(step.form.type());
@@ -185,12 +184,14 @@ bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) 
     const bool one = shape == isa::Shape::smaller || shape == isa::Shape::greater;
     const bool from_zero =
         one ? all_positive || (any_positive && is_unsigned == (shape == isa::Shape::smaller))
-            : is_unsigned && (shape == isa::Shape::remainder || shape == isa::Shape::quotient);
+            : is_unsigned && (shape == isa::Shape::remainder || shape == isa::Shape::quotient ||
+                              shape == isa::Shape::share);
     if (type != isa::Type::pred && !monotone && !masked && !from_zero) return false;
-    const bool residue = type != isa::Type::pred && !monotone;
+    const bool residue = type != isa::Type::pred && !monotone && !one && shape != isa::Shape::share;
     if (residue && symbols_.residues) return false;
-    const auto [at, added] =
-        symbols_.root({fmt::format("{} {}", isa::method_of(*step.op, step.form), step.op->name), of});
+    const Origin origin{fmt::format("{} {}", isa::method_of(*step.op, step.form), step.op->name), of};
+    if (symbols_.roots.size() >= most_roots && !symbols_.found.contains(origin)) return false;
+    const auto [at, added] = symbols_.root(origin);
     Root& root = symbols_.roots[static_cast<std::size_t>(at)];
     if (added) {
         root.name = fmt::format("what line {} computes", step.where.line);

@@ -203,6 +203,7 @@ enum class Shape : std::uint8_t {
     multiple,    ///< of the first source, by a factor that the second one gives
     quotient,    ///< by an operand, rounded
     remainder,   ///< of a division by an operand
+    share,       ///< of the first source, by the second one, rounded down: no more than that source
     bits,        ///< each bit of the result comes from bits of the sources at one place of each
     order,       ///< which of the first two sources is the greater one decides
     smaller,     ///< of two sources: it is the smaller one...
