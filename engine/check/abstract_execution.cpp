@@ -123,6 +123,10 @@ void AbstractExecution::jump(Warp& warp, const Op& op) {
 void AbstractExecution::compute(const Op& op) {
     if (!proof_) return op.step->op->run(*op.step, *this);
     if (op.step->op->effects == nullptr) return proof_->forms.compute(op);
+    if (op.of_launch >= 0) {
+        if (!proof_->forms.load(op)) execution_.unclear = true;
+        return;
+    }
     proof_->forms.use(op);
     op.step->op->run(*op.step, *this);
     proof_->forms.forget(op);
@@ -159,7 +163,8 @@ void AbstractExecution::step(Warp& warp, const Op& op) {
         else
             execution_.shared->access(*op.step);
     }
-    const bool blind = execution_.unclear || op.opaque || op.only_touches() ||
+    const bool loads = op.of_launch >= 0 && loops_ != nullptr;
+    const bool blind = execution_.unclear || (op.opaque && !loads) || op.only_touches() ||
                        (!op.synchronises && !op.may_visit && !values_.sources_known(op));
     try {
         if (op.multiplies) {
@@ -217,6 +222,12 @@ void AbstractExecution::go_on() {
 bool AbstractExecution::any_in(const abstract::Loops::Loop& loop) const {
     return std::ranges::any_of(execution_.warps, [&](const Warp& warp) {
         return warp.state != Warp::State::ended && loop.contains(warp.pc);
+    });
+}
+
+bool AbstractExecution::any_parked_at(std::uint32_t pc) const {
+    return std::ranges::any_of(execution_.warps, [&](const Warp& warp) {
+        return warp.state == Warp::State::parked && warp.pc == pc;
     });
 }
 
@@ -333,12 +344,14 @@ std::uint64_t AbstractExecution::special(isa::Special which, int lane) {
                             which, lane);
 }
 
-/// The value of a tensor map is its number, counted from 1; those of other pointers are unknown.
+/// The value of a tensor map is its number, counted from 1; those of other pointers are unknown, unless
+/// numbers are loaded from where they point to.
 std::uint64_t AbstractExecution::param(int index) {
     const Param& param = execution_.program.params()[static_cast<std::size_t>(index)];
     if (param.box) return static_cast<std::uint64_t>(index) + 1;
     const bool map = param.type == isa::Type::tensormap;  // of a foreign kernel, whose box is unknown
-    if (param.pointee || isa::is_float(param.type) || map || param.structure > 0) return refuse(), 0;
+    const bool pointer = param.pointee && !(proof_ && proof_->forms.follows_pointers());
+    if (pointer || isa::is_float(param.type) || map || param.structure > 0) return refuse(), 0;
     if (proof_) return proof_->forms.param(index);
     if (static_cast<std::size_t>(index) >= execution_.sizes.params.size()) return refuse(), 0;
     return static_cast<std::uint64_t>(execution_.sizes.params[static_cast<std::size_t>(index)]);

@@ -61,6 +61,7 @@ class AbstractExecution final : public isa::ThreadMachine {
     /// Warps park before they compare numbers of the launch.
     void park(const abstract::Loops& loops) {
         loops_ = &loops;
+        proof_->forms.explore(loops);
         budget_ = allowed_ = INT_MAX;
     }
     /// Returns whether some are parked, and no other warp can go on.
@@ -69,6 +70,7 @@ class AbstractExecution final : public isa::ThreadMachine {
     void go_on();
     /// Whether a warp that has not ended is in this loop.
     bool any_in(const abstract::Loops::Loop& loop) const;
+    bool any_parked_at(std::uint32_t pc) const;
     abstract::Cut cut();
     std::vector<abstract::Register> registers();
     class Saved;

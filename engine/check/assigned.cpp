@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "check/at_least_one.hpp"
 #include "isa/algebra.hpp"
 #include "isa/effects.hpp"
 #include "isa/known_bits.hpp"
-#include "isa/parameter_read.hpp"
 #include "isa/registers.hpp"
 
 namespace wgrun::check {
@@ -139,24 +139,6 @@ class WithZero final : public isa::UnknownAlgebra {
     std::function<bool(Reg, isa::Type)> at_least_one_;
 };
 
-/// Returns the registers that have one of these parameters and never anything else.
-std::set<std::uint32_t> registers_of(const Program& program, const std::set<std::string>& params) {
-    std::map<std::uint32_t, int> writes;
-    std::set<std::uint32_t> out;
-    for_each_step(program, [&](const Step& step) {
-        const std::optional<isa::ParameterRead> read = isa::parameter_read(step);
-        isa::for_each_written(step, [&](Reg reg) {
-            ++writes[reg.id];
-            if (!read || step.guard || read->offset != 0) return;
-            const Param& param = program.params()[static_cast<std::size_t>(read->parameter)];
-            if (params.contains(param.name) && 8 * read->bytes == isa::bits(program.registers()[reg.id].type))
-                out.insert(reg.id);
-        });
-    });
-    std::erase_if(out, [&](std::uint32_t reg) { return writes[reg] != 1; });
-    return out;
-}
-
 /// Follows a few registers, and what is constant: paths that have written other ones of them are kept apart.
 class Apart {
   public:
@@ -164,7 +146,7 @@ class Apart {
         : program_(outline.program()),
           graph_(outline.graph()),
           open_(std::move(open)),
-          at_least_one_(registers_of(program_, numbers)),
+          at_least_one_(at_least_one(program_, numbers)),
           before_(graph_.blocks().size()) {}
 
     std::optional<Where> run() {

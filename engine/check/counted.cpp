@@ -1,12 +1,17 @@
 #include "check/counted.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "check/at_least_one.hpp"
 #include "isa/algebra.hpp"
 #include "isa/registers.hpp"
-#include "isa/special.hpp"
 
 namespace wgrun::check {
 namespace {
@@ -50,76 +55,24 @@ class OneRegister final : public isa::UnknownAlgebra {
     std::vector<Sum> sums_;
 };
 
-/// A register over a number, as a shift or a division by a constant states it; nothing else.
-class Share final : public isa::UnknownAlgebra {
-  public:
-    struct Over {
-        Reg reg{};
-        std::int64_t by = 0;  ///< without a register: a constant
-    };
-    Over at(isa::Term term) const {
-        return term == isa::Term::unknown ? Over() : shares_[static_cast<std::size_t>(term)];
-    }
-
-  private:
-    using Term = isa::Term;
-    Term keep(Over over) {
-        shares_.push_back(over);
-        return static_cast<Term>(shares_.size() - 1);
-    }
-    Term number(const Operand& operand, isa::Type /*type*/) override {
-        if (operand.reg) return keep({operand.reg, 1});
-        return operand.kind == Operand::Kind::imm ? constant(operand.imm) : Term::unknown;
-    }
-    Term number(Term a, isa::Type /*type*/) override { return a; }
-    Term constant(std::int64_t value) override { return keep({{}, value}); }
-    Term power_of_2(Term exponent) override {
-        const Over of = at(exponent);
-        return of.reg || of.by < 0 || of.by > 31 ? Term::unknown : constant(std::int64_t{1} << of.by);
-    }
-    Term quotient(Term a, Term b) override {
-        const Over of = at(a), by = at(b);
-        return of.reg && !by.reg && by.by > 0 ? keep({of.reg, of.by * by.by}) : Term::unknown;
-    }
-
-    std::vector<Over> shares_;
-};
-
 /// A loop, and the steps in it that write a register.
 class Counting {
   public:
-    Counting(const Outline& outline, int loop)
-        : program_(outline.program()),
-          graph_(outline.graph()),
-          loop_(graph_.loops()[static_cast<std::size_t>(loop)]) {
+    /// strides: registers that are at least 1, and stay what they are.
+    Counting(const Outline& outline, int loop, const std::set<std::uint32_t>& strides)
+        : graph_(outline.graph()), strides_(strides), loop_(graph_.loops()[static_cast<std::size_t>(loop)]) {
         for (const BlockId block : loop_.blocks)
             for (const Step& step : graph_.blocks()[block].steps)
                 isa::for_each_written(step, [&](Reg reg) { writes_.push_back({reg.id, block, &step}); });
+        for (const BlockId before : graph_.predecessors(loop_.header))
+            if (inside(before)) ends_.push_back(before);
     }
 
     /// Whether the branch at the end of the block leaves the loop after a number of turns that it counts.
     bool counts(BlockId block) const {
-        const BasicBlock& at = graph_.blocks()[block];
-        for (const BlockId before : graph_.predecessors(loop_.header))
-            if (std::ranges::find(loop_.blocks, before) != loop_.blocks.end() &&
-                !graph_.dominates(block, before))
-                return false;
-        const Writing* test = only(at.condition);
-        if (test == nullptr || test->step->op->shape == nullptr ||
-            test->step->op->shape(test->step->form) != isa::Shape::order || test->step->guard)
-            return false;
-        const std::string how = isa::spelled(isa::Field::cmp, test->step->form.get(isa::Field::cmp));
-        std::vector<const Operand*> sources;
-        for (std::size_t i = 0; i < test->step->operands.size(); ++i)
-            if (test->step->op->operands[i].access == isa::Access::in)
-                sources.push_back(&test->step->operands[i]);
-        if (sources.size() != 2) return false;
-        // What grows by an odd number comes to every number, and to that where one of both is the other.
-        const auto passes = [&](std::int64_t more) {
-            return how == "eq" || how == "ne" ? more % 2 != 0 : more != 0;
-        };
-        return (passes(growth(*sources[0])) && stays(*sources[1])) ||
-               (passes(growth(*sources[1])) && stays(*sources[0]));
+        if (!in_every_turn(block)) return false;
+        const std::optional<Test> first = test_of(block, false), second = test_of(block, true);
+        return (first && counts(*first)) || (second && counts(*second));
     }
 
   private:
@@ -128,6 +81,112 @@ class Counting {
         BlockId block;
         const Step* step;
     };
+    /// The loop goes on while a counter is in that relation to something that stays.
+    struct Test {
+        const Writing* by;
+        const Operand *counter, *other;
+        std::string relation;  ///< "lt", "le", "gt", "ge", "eq", "ne"
+        bool is_unsigned;
+    };
+
+    bool inside(BlockId block) const { return std::ranges::find(loop_.blocks, block) != loop_.blocks.end(); }
+    bool in_every_turn(BlockId block) const {
+        return std::ranges::all_of(ends_, [&](BlockId end) { return graph_.dominates(block, end); });
+    }
+
+    /// Nothing where the block does not end so. turned: the counter is the second of both.
+    std::optional<Test> test_of(BlockId block, bool turned) const {
+        const BasicBlock& at = graph_.blocks()[block];
+        const Writing* test = only(at.condition);
+        if (test == nullptr || test->step->op->shape == nullptr ||
+            test->step->op->shape(test->step->form) != isa::Shape::order || test->step->guard)
+            return std::nullopt;
+        std::vector<const Operand*> sources;
+        for (std::size_t i = 0; i < test->step->operands.size(); ++i)
+            if (test->step->op->operands[i].access == isa::Access::in)
+                sources.push_back(&test->step->operands[i]);
+        if (sources.size() != 2) return std::nullopt;
+        std::string how = isa::spelled(isa::Field::cmp, test->step->form.get(isa::Field::cmp));
+        for (const auto& [alias, name] : {std::pair("lo", "lt"), {"ls", "le"}, {"hi", "gt"}, {"hs", "ge"}})
+            if (how == alias) how = name;
+        const auto mapped = [&](std::initializer_list<std::pair<const char*, const char*>> pairs) {
+            for (const auto& [from, to] : pairs) {
+                if (how == from) return std::string(to);
+                if (how == to) return std::string(from);
+            }
+            return how;
+        };
+        if (inside(at.taken) == at.negated) how = mapped({{"lt", "ge"}, {"le", "gt"}, {"eq", "ne"}});
+        if (turned) how = mapped({{"lt", "gt"}, {"le", "ge"}});
+        Test out{test, sources[turned ? 1 : 0], sources[turned ? 0 : 1], how,
+                 !isa::is_signed(test->step->form.type())};
+        return stays(*out.other) ? std::optional(out) : std::nullopt;
+    }
+
+    bool counts(const Test& test) const {
+        const std::int64_t more = growth(*test.counter);
+        if (more == 0) return counts_in_parts(test);
+        // What grows by an odd number comes to every number.
+        if (more % 2 != 0) return true;
+        if (test.relation == "ne") return false;
+        if (!test.is_unsigned || test.relation == "eq") return true;
+        // Else it may jump over the numbers that end the loop, from one end of all numbers to the other.
+        constexpr std::int64_t longest = std::int64_t{1} << 30;
+        const std::int64_t step = std::min(more < 0 ? -more : more, longest);
+        if (test.relation == "gt" || test.relation == "ge") return above_by(test).value_or(0) >= step;
+        return test.other->kind != Operand::Kind::imm ||
+               static_cast<std::uint32_t>(test.other->imm) + step <= UINT32_MAX;
+    }
+
+    /// By how much an unsigned counter is at least greater than 0 while the loop goes on.
+    static std::optional<std::int64_t> above_by(const Test& test) {
+        if (!test.is_unsigned || test.other->kind != Operand::Kind::imm) return std::nullopt;
+        const auto least = static_cast<std::int64_t>(static_cast<std::uint32_t>(test.other->imm));
+        if (test.relation == "gt") return least + 1;
+        return test.relation == "ge" ? std::optional(least) : std::nullopt;
+    }
+
+    /// Of a counter to which several steps of each turn add numbers of one sign. An unsigned one that falls
+    /// is compared before each of them.
+    bool counts_in_parts(const Test& test) const {
+        if (test.relation == "eq" || test.relation == "ne" || !test.counter->reg) return false;
+        std::vector<std::pair<const Writing*, std::int64_t>> parts;
+        for (const Writing& write : writes_) {
+            if (write.reg != test.counter->reg.id) continue;
+            OneRegister algebra;
+            const OneRegister::Sum sum = algebra.at(isa::meaning_of(*write.step, algebra));
+            if (write.step->guard || !in_every_turn(write.block) || sum.times != 1 || sum.other ||
+                sum.reg != test.counter->reg || sum.constant == 0)
+                return false;
+            parts.emplace_back(&write, sum.constant);
+        }
+        const bool falls = test.relation == "gt" || test.relation == "ge";
+        return !parts.empty() && std::ranges::all_of(parts, [&](const auto& part) {
+            if ((part.second < 0) != falls) return false;
+            return !falls || !test.is_unsigned || is_compared_before(test.counter->reg, part, parts);
+        });
+    }
+    bool is_compared_before(Reg counter, const std::pair<const Writing*, std::int64_t>& part,
+                            const std::vector<std::pair<const Writing*, std::int64_t>>& parts) const {
+        return std::ranges::any_of(loop_.blocks, [&](BlockId block) {
+            const BasicBlock& at = graph_.blocks()[block];
+            if (at.end != BasicBlock::End::branch || inside(at.taken) == inside(at.otherwise) ||
+                !graph_.dominates(block, part.first->block) || block == part.first->block)
+                return false;
+            const std::optional<Test> test = test_of(block, false);
+            if (!test || test->counter->reg != counter || !graph_.dominates(test->by->block, block))
+                return false;
+            std::int64_t less = -part.second;
+            for (const auto& [other, more] : parts)
+                if (other != part.first && before(*test->by, *other) && before(*other, *part.first))
+                    less -= more;
+            return above_by(*test).value_or(0) >= less;
+        });
+    }
+    /// Whether a step comes before another one in each turn.
+    bool before(const Writing& one, const Writing& other) const {
+        return one.block == other.block ? one.step < other.step : graph_.dominates(one.block, other.block);
+    }
     const Writing* only(Reg reg) const {
         const auto is = [&](const Writing& write) { return write.reg == reg.id; };
         const auto first = std::ranges::find_if(writes_, is);
@@ -138,30 +197,6 @@ class Counting {
             return write.reg == operand.reg.id;
         });
     }
-    /// Whether the register is the size of the grid over a number, stays that, and is at least 1: a grid has
-    /// whole clusters.
-    bool strides(Reg reg, std::int64_t over = 1) const {
-        bool any = false, all = true;
-        for_each_step(program_, [&](const Step& step) {
-            isa::for_each_written(step, [&](Reg written) {
-                if (written.id != reg.id) return;
-                any = true;
-                all &= is_stride(step, over);
-            });
-        });
-        return any && all;
-    }
-    bool is_stride(const Step& step, std::int64_t over) const {
-        if (step.guard) return false;
-        if (step.form.has(isa::Field::sreg)) {
-            const isa::Special which = isa::special_of(step.form);
-            return isa::is_grid_size(which) &&
-                   (over == 1 || (which == isa::Special::nctaid_x && over <= program_.cluster().x));
-        }
-        Share algebra;
-        const Share::Over share = algebra.at(isa::meaning_of(step, algebra));
-        return share.reg && share.by > 1 && strides(share.reg, over * share.by);
-    }
     std::int64_t growth(const Operand& operand) const {
         return operand.reg ? growth(operand.reg, operand.reg, 0, 0).value_or(0) : 0;
     }
@@ -171,18 +206,15 @@ class Counting {
         constexpr int deepest = 6;
         const Writing* write = only(reg);
         if (write == nullptr || write->step->guard || depth > deepest) return std::nullopt;
-        for (const BlockId before : graph_.predecessors(loop_.header))
-            if (std::ranges::find(loop_.blocks, before) != loop_.blocks.end() &&
-                !graph_.dominates(write->block, before))
-                return std::nullopt;
+        if (!in_every_turn(write->block)) return std::nullopt;
         OneRegister algebra;
         const OneRegister::Sum sum = algebra.at(isa::meaning_of(*write->step, algebra));
         if (sum.times != 1) return std::nullopt;
         if (sum.other) {
             // By the size of the grid, which is at least 1: by an even number, as far as is known.
             if (sum.constant != 0 || more < 0) return std::nullopt;
-            const bool first = strides(sum.reg);
-            if (!first && !strides(sum.other)) return std::nullopt;
+            const bool first = strides_.contains(sum.reg.id);
+            if (!first && !strides_.contains(sum.other.id)) return std::nullopt;
             const Reg next = first ? sum.other : sum.reg;
             constexpr std::int64_t some = std::int64_t{1} << 40;
             return next == from ? std::optional(some) : std::nullopt;
@@ -191,10 +223,11 @@ class Counting {
         return sum.reg == from ? std::optional(more) : growth(sum.reg, from, more, depth + 1);
     }
 
-    const Program& program_;
     const flow::Graph& graph_;
+    const std::set<std::uint32_t>& strides_;
     const flow::Loop& loop_;
     std::vector<Writing> writes_;
+    std::vector<BlockId> ends_;  ///< of turns
 };
 
 }  // namespace
@@ -215,9 +248,10 @@ bool has_exit(const flow::Graph& graph, int loop, Which which) {
 template <class Which>
 std::optional<Where> uncounted(const Outline& outline, Which which) {
     const flow::Graph& graph = outline.graph();
+    const std::set<std::uint32_t> strides = at_least_one(outline.program(), {});
     for (int loop = 0; loop < static_cast<int>(graph.loops().size()); ++loop) {
         if (!which(loop)) continue;
-        const Counting turns(outline, loop);
+        const Counting turns(outline, loop, strides);
         if (!has_exit(graph, loop, [&](BlockId block) { return turns.counts(block); }))
             return graph.blocks()[graph.loops()[static_cast<std::size_t>(loop)].header].where;
     }

@@ -15,6 +15,7 @@
 #include "check/findings.hpp"
 #include "check/gaps.hpp"
 #include "check/global_memory.hpp"
+#include "check/launch_loads.hpp"
 #include "check/metadata.hpp"
 #include "check/proof.hpp"
 #include "isa/effects.hpp"
@@ -118,7 +119,17 @@ constexpr std::initializer_list<Property> of_protocol{Property::deadlock, Proper
 struct Given {
     Budget budget;
     std::optional<Dim3> grid;
+    const LaunchLoads& loads;
 };
+
+/// What is proved of the launches whose memory holds such numbers.
+void assume_loaded(const Proof& proof, const Program& program, std::initializer_list<Property> properties,
+                   Gaps& gaps) {
+    for (const int param : proof.loaded)
+        for (const Property property : properties)
+            gaps.assume(property, fmt::format("the numbers in {} lie between 0 and 2^30",
+                                              program.params()[static_cast<std::size_t>(param)].name));
+}
 
 /// Returns whether the protocol is proved.
 bool of_warps(const Outline& outline, const Skeleton& protocol, const Features& features,
@@ -131,6 +142,9 @@ bool of_warps(const Outline& outline, const Skeleton& protocol, const Features& 
         out.of_grid = proof.of_grid;
         gaps.add_all(std::move(proof.contained));
         boxes = std::move(proof.boxes);
+        assume_loaded(proof, outline.program(), of_protocol, gaps);
+        if (features.together) assume_loaded(proof, outline.program(), {Property::convergence}, gaps);
+        if (features.copies) assume_loaded(proof, outline.program(), {Property::groups}, gaps);
     } else {
         const auto stops = [&](std::initializer_list<Property> properties) {
             gaps.add(properties, proof.stopped->where, proof.stopped->reason, proof.assumption);
@@ -156,7 +170,7 @@ void of_protocol_and_memory(const Outline& outline, const Skeleton& protocol, co
     const bool proved = of_warps(outline, protocol, features, findings, given, gaps, out, boxes);
     if (!features.accesses_shared && !features.copies && !features.multiplies) return;
     if (!proved) return of_shared_memory(features, gaps);
-    Skeleton all(outline, nullptr, true);
+    Skeleton all(outline, nullptr, true, given.loads);
     all.stored = protocol.stored;
     all.boxes = boxes.fitting();
     if (all.ops.empty()) return;
@@ -170,6 +184,10 @@ void of_protocol_and_memory(const Outline& outline, const Skeleton& protocol, co
     }
     out.numbers.insert(proof.numbers.begin(), proof.numbers.end());
     out.of_grid |= proof.of_grid;
+    assume_loaded(proof, outline.program(),
+                  {Property::shared_races, Property::proxies, Property::initialisation, Property::bounds,
+                   Property::descriptors},
+                  gaps);
     if (!features.both_proxies()) of_memory.drop(Property::proxies);
     gaps.add_all(std::move(of_memory));
 }
@@ -190,7 +208,8 @@ Evidence evidence_of(const Program& program, std::span<const Diagnostic> finding
     const Features features(program);
     of_features(features, gaps);
     Evidence out;
-    Skeleton skeleton(outline);
+    const LaunchLoads loads = launch_loads(program, made);
+    Skeleton skeleton(outline, nullptr, false, loads);
     skeleton.stored = dataflow.stored();
     if (unknown != nullptr && unknown->property != Property::none)
         gaps.add(unknown->property, unknown->where, unknown->reason, unknown->assumption);
@@ -212,7 +231,7 @@ Evidence evidence_of(const Program& program, std::span<const Diagnostic> finding
         for (const PropertyRow& row : properties())
             gaps.add(row.property, error->where, fmt::format("an error stands in the way: {}", error->rule));
     } else if (!features.opaque) {
-        const Given what{Budget(given), grid};
+        const Given what{Budget(given), grid, loads};
         of_protocol_and_memory(outline, skeleton, features, findings, what, gaps, out);
         if (features.accesses_global || features.stores_global) {
             GlobalMemoryProof proof = prove_global_memory(outline, what.budget, gaps, grid);

@@ -61,7 +61,10 @@ class Explorer {
                 out_.proved = true;
                 out_.boxes = run_->boxes();
                 for (const Root& root : symbols_.roots)
-                    if (root.given && !root.of_grid && !root.wide) out_.numbers.push_back(root.name);
+                    if (root.is_parameter())
+                        out_.numbers.push_back(root.name);
+                    else if (root.loaded_from >= 0)
+                        out_.loaded.insert(root.loaded_from);
                 return out_;
             } catch (const Again&) {
                 continue;
@@ -183,11 +186,12 @@ class Explorer {
         }
     }
 
-    /// Whether a root that is compared in a loop may be compared there again.
+    /// Whether a root that is compared in a loop may be compared there again, or a warp is about to compare
+    /// it.
     bool is_kept(int root) {
         return std::ranges::any_of(run_->forms().compared_at(root), [&](std::uint32_t pc) {
             const abstract::Loops::Loop* loop = loops_.innermost(pc);
-            return loop != nullptr && run_->any_in(*loop);
+            return loop != nullptr ? run_->any_in(*loop) : run_->any_parked_at(pc);
         });
     }
 

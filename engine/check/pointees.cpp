@@ -7,7 +7,8 @@ namespace {
 
 /// Of a compiler's text any number of 64 bits may be a pointer.
 bool may_point(const Param& param, Made made) {
-    return param.pointee || param.any || (made == Made::by_compiler && param.type == isa::Type::u64);
+    return param.pointee || param.any || param.type == isa::Type::tensormap ||
+           (made == Made::by_compiler && param.type == isa::Type::u64);
 }
 
 }  // namespace
@@ -34,6 +35,7 @@ std::vector<int> pointees(const Program& program, Made made) {
             if (from == from_none) return;
             if (step.op->effects != nullptr) from = from_several;
             isa::for_each_written(step, [&](Reg reg) {
+                if (isa::bits(program.registers()[reg.id].type) < 64) return;
                 int& to = out[reg.id];
                 const int joined = to == from_none || to == from ? from : from_several;
                 grew |= joined != to;

@@ -208,7 +208,7 @@ class Prover {
     std::vector<std::string> numbers() const {
         std::vector<std::string> out;
         for (const Root& root : symbols_.roots)
-            if (root.given && !root.of_grid && !root.wide) out.push_back(root.name);
+            if (root.is_parameter()) out.push_back(root.name);
         return out;
     }
 

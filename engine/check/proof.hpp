@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ struct Proof {
     /// Numbers of the parameters with which an abstract execution showed a gap, each time another one, and
     /// where it stopped.
     std::vector<std::vector<std::int64_t>> launches{};
-    BoxSizes boxes{};  ///< what it has seen of boxes whose sizes no launch tells
+    std::set<int> loaded{};  ///< proved: parameters whose memory holds numbers from 0 to 2^30, as is assumed
+    BoxSizes boxes{};        ///< what it has seen of boxes whose sizes no launch tells
     std::size_t executions = 0;
     std::int64_t operations = 0;  ///< of an exploration: what it has taken of the budget
 };

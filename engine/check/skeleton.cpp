@@ -76,13 +76,14 @@ struct Skeleton::Nature final : isa::Effects {
     const Operand *a = nullptr, *b = nullptr;  ///< descriptors
 };
 
-Skeleton::Skeleton(const Outline& outline, const Pressure* pressure, bool accesses)
+Skeleton::Skeleton(const Outline& outline, const Pressure* pressure, bool accesses, LaunchLoads loads)
     : slots(outline.program().registers().size(), -1),
       outline_(outline),
       graph_(outline_.graph()),
       control_(graph_),
       pressure_(pressure),
-      accesses_(accesses) {
+      accesses_(accesses),
+      loads_(std::move(loads)) {
     const Program& program = outline.program();
     for_each_step(program, [&](const Step& step) { copies_ |= Nature(step).counts; });
     slice();
@@ -90,6 +91,7 @@ Skeleton::Skeleton(const Outline& outline, const Pressure* pressure, bool access
     flatten();
     for (const SkeletonOp& op : ops) {
         if (op.step == nullptr) continue;
+        loads_numbers |= op.of_launch >= 0;
         if (op.step->form.has(isa::Field::sreg))
             knows_the_grid |= isa::is_of_grid(isa::special_of(op.step->form));
         for (const Operand& operand : op.step->operands) {
@@ -138,7 +140,7 @@ bool Skeleton::needed(const Step& step, std::size_t number) {
         return true;
     }
     need(step.guard);
-    const bool follow = root || nature.known;
+    const bool follow = root || nature.known || loads_.contains(&step);
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
         const Operand& operand = step.operands[i];
         const bool in = op.operands[i].access == isa::Access::in;
@@ -203,6 +205,7 @@ void Skeleton::add(const Step& step) {
     op.multiplies = root && nature.multiplies;
     if (pressure_ != nullptr) op.pressure = pressure_->at(&step);
     op.opaque = !root && !nature.known;
+    if (const auto load = loads_.find(&step); load != loads_.end()) op.of_launch = load->second;
     op.reg = step.guard;
     op.negated = step.guard_negated;
     op.step = &step;

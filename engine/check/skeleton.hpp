@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "check/launch_loads.hpp"
 #include "check/pressure.hpp"
 #include "flow/control.hpp"
 #include "flow/divergence.hpp"
@@ -29,6 +30,7 @@ struct SkeletonOp {
     /// be the one where that is not known: else the kernel ends, and nothing else matters. -1: there is none.
     int goes_on = -1;
     bool opaque = false;      ///< step: its results are unknown before the kernel runs
+    int of_launch = -1;       ///< step: the parameter that it loads from, of LaunchLoads; -1: it is none
     bool multiplies = false;  ///< step: it issues, commits or waits for wgmma
     int pressure = 0;         ///< step: registers live there
     bool both_arms = false;   ///< branch: something depends on its not being taken
@@ -42,8 +44,9 @@ struct SkeletonOp {
 
 struct Skeleton {
     /// `pressure` gives the registers live at wgmma; null: they do not matter.
-    /// accesses: those to shared memory matter, too.
-    explicit Skeleton(const Outline& outline, const Pressure* pressure = nullptr, bool accesses = false);
+    /// accesses: those to shared memory matter, too. loads: the loads whose address is followed.
+    explicit Skeleton(const Outline& outline, const Pressure* pressure = nullptr, bool accesses = false,
+                      LaunchLoads loads = {});
 
     std::vector<SkeletonOp> ops;  ///< empty when nothing synchronises
     std::vector<int> slots;       ///< Reg::id -> index among the registers that matter; -1: none
@@ -54,6 +57,7 @@ struct Skeleton {
     std::map<std::uint64_t, std::int64_t> boxes;
     std::vector<int> integers;    ///< indices of the integer parameters that matter
     bool knows_the_grid = false;  ///< it depends on the grid, or on a CTA's position in it
+    bool loads_numbers = false;   ///< some operation is a load of the launch
     /// Whether the branch at the end of the block matters.
     bool decides(BlockId block) const { return decides_[block]; }
     bool depends_on_launch() const { return knows_the_grid || !integers.empty(); }
@@ -80,6 +84,7 @@ struct Skeleton {
     bool grew_ = false;
     const Pressure* pressure_;
     bool accesses_;
+    LaunchLoads loads_;
     bool copies_ = false;  ///< mbarriers count the copies to shared memory
 };
 

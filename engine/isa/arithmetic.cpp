@@ -103,6 +103,12 @@ Shape shape_of_product(const Form& form) {
                                                                   : of_integers<Shape::polynomial>(form);
 }
 
+/// As a quotient by a number that is no power of 2 is computed.
+Shape shape_of_factor(const Form& form) {
+    const bool high = spelled(Field::half, form.get(Field::half, 0)) == "hi";
+    return high && !is_signed(form.type()) ? of_integers<Shape::share>(form) : shape_of_product(form);
+}
+
 void run_mul(const Step& s, Machine& m) {
     const Type type = s.form.type();
     if (is_half(type)) return map_halves<2>(s, m, [](double a, double b) { return a * b; });
@@ -418,7 +424,7 @@ std::span<const Instruction> arithmetic_family() {
          .work = Work::arithmetic,
          .value = value_mul,
          .known_bits = bits_of_product,
-         .shape = shape_of_product,
+         .shape = shape_of_factor,
          .meaning = meaning_of_product,
          .run = run_mul},
         {.name = "mad",

@@ -10,6 +10,7 @@
 #include "isa/lanes.hpp"
 #include "isa/pairs.hpp"
 #include "isa/rounded.hpp"
+#include "isa/shapes.hpp"
 
 namespace wgrun::isa {
 namespace {
@@ -144,6 +145,11 @@ Term meaning_of_one(const Step& s, Algebra& in) {
     return in.select(in.compare(how, a, b), a, b);
 }
 
+template <Shape shape>
+Shape shape_of_one(const Form& form) {
+    return form.get(Field::relu, 0) != 0 ? Shape::other : of_integers<shape>(form);
+}
+
 }  // namespace
 
 std::span<const Instruction> extrema_family() {
@@ -156,6 +162,7 @@ std::span<const Instruction> extrema_family() {
          .ptx = "min{.relu}{.ftz}{.xorsign}{.type} {%d}, {%a}, {%b}",
          .work = Work::logic,
          .known_bits = [](const Step& s, const BitsOf& of) { return bits_of_one(s, of, true); },
+         .shape = shape_of_one<Shape::smaller>,
          .meaning = meaning_of_one<Compared::le>,
          .run = run_min},
         {.name = "min.NaN",
@@ -174,6 +181,7 @@ std::span<const Instruction> extrema_family() {
          .ptx = "max{.relu}{.ftz}{.xorsign}{.type} {%d}, {%a}, {%b}",
          .work = Work::logic,
          .known_bits = [](const Step& s, const BitsOf& of) { return bits_of_one(s, of, false); },
+         .shape = shape_of_one<Shape::greater>,
          .meaning = meaning_of_one<Compared::ge>,
          .run = run_max},
         {.name = "max.NaN",

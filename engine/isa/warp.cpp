@@ -214,6 +214,7 @@ std::span<const Instruction> warp_family() {
          .convergent = true,
          .work = Work::exchange,
          .value = value_shfl,
+         .shape = [](const Form&) { return Shape::lanes; },
          .meaning = meaning_of_shfl,
          .run = run_shfl},
         {.name = "vote.sync",

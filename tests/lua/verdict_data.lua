@@ -142,3 +142,39 @@ for what, kernel in pairs {
   local one = verdict(kernel, "initialisation")
   if one.verdict == "proved" then error("proved, and wrong: " .. what) end
 end
+
+--- A loop of `trips(k, n)` turns, which writes a register that is read behind it. n is known to be at least 1 of the
+--- protocol, which counts to it.
+local function written_in(trips)
+  return wg.kernel("behind", { threads = 32 }, function(k)
+    local sum, D, n = k:regs("u32", 1)[0], k:param("D", "u32*"), k:param("n", "u32")
+    local bar = k:shared { bytes = 8, align = 8, name = "bar" }
+    k:if_(k:special "tid.x":eq(0), function() k:mbarrier_init(bar, 32) end)
+    k:bar_sync(0)
+    local phase = k:mov(0, { type = "u32" })
+    k:loop(trips(k, n), function(i)
+      k:mbarrier_arrive(bar)
+      k:mbarrier_wait(k:address(bar), phase)
+      k:xor(phase, phase, 1)
+      k:mov(sum, i)
+    end)
+    k:st_global_u32(k:element(D, k:special "tid.x"), sum)
+  end)
+end
+proved("n turns", written_in(function(_, n) return n end), "initialisation")
+proved("blocks of n", written_in(function(_, n) return (n + 63) >> 6 end), "initialisation")
+proved("quotients of blocks", written_in(function(k, n) return k:div(n + 11, 12) + 3 end), "initialisation")
+for what, trips in pairs {
+  ["whole blocks"] = function(_, n) return n >> 6 end,
+  ["blocks of all but two"] = function(_, n) return (n + 61) >> 6 end,
+  ["one less"] = function(_, n) return n - 1 end,
+  ["a quotient by another number"] = function(k, n) return k:div(n + 3, n) end,
+  ["what is written twice"] = function(k, n)
+    local count = k:mov(n, { type = "u32" })
+    k:mov(count, 0)
+    return count
+  end,
+} do
+  local one = verdict(written_in(trips), "initialisation")
+  if one.verdict == "proved" then error("proved, and wrong: " .. what) end
+end

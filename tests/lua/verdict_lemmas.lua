@@ -322,8 +322,14 @@ unproved("a number that is written anew", written_in_loop(function(k, n)
   k:if_(k:special("tid.x"):eq(3), function() k:mov(n, 0) end)
   return 0, n
 end), "initialisation")
-unproved("a large number, as a signed one", written_in_loop(function(k, n)
-  return k:mov(0, { type = "s32" }), k:mov(n, { type = "s32" })
+proved("a copy of the number", written_in_loop(function(k, n) return 0, k:mov(n, { type = "u32" }) end), "initialisation")
+unproved("a large number, as a signed one", wg.kernel("signed", { threads = 32 }, function(k)
+  local n, out, x, i = k:param("n", "u32"), k:param("out", "f32*"), k:reg "f32", k:mov(0, { type = "u32" })
+  k:while_(function() return k:setp_lt_s32(i, n) end, function()
+    k:mov(x, 1.0)
+    k:add(i, i, 1)
+  end)
+  k:st_global_f32(k:element(out, k:special "tid.x"), x)
 end), "initialisation")
 
 --- Each cluster takes work units from its own number on, and as many as there are clusters further.

@@ -130,3 +130,40 @@ for what, one in pairs {
 } do
   if verdict(one, "no-deadlock") == "proved" then error(("proved, and wrong: %s"):format(what)) end
 end
+-- A counter that falls, and is no number below 0: it must not jump over what ends the loop.
+local function falling(from_n, test, body)
+  return wg.kernel("falling", { threads = 32 }, function(k)
+    local left = k:mov(from_n(k, k:param("n", "u32")), { type = "u32" })
+    k:while_(function() return test(left) end, function() body(k, left) end)
+    k:st_global_u32(k:element(k:param("D", "u32*"), k:special "tid.x"), left)
+  end)
+end
+local function n(_, number) return number end
+local function less_by(step) return function(k, left) k:sub(left, left, step) end end
+local function above(least) return function(left) return left:gt(least) end end
+--- Less by a step twice; between them the loop may end, at that `last`.
+local function twice(last)
+  return function(k, left)
+    k:sub(left, left, 2)
+    if last then k:if_(left:le(last), function() k:break_() end) end
+    k:sub(left, left, 2)
+  end
+end
+for what, one in pairs {
+  ["1 down to 0"] = falling(n, above(0), less_by(1)), ["3 down to 0"] = falling(n, above(0), less_by(3)),
+  ["2 down to 1"] = falling(n, above(1), less_by(2)), ["128 of them"] = falling(n, above(128), less_by(128)),
+  ["4 in two steps"] = falling(n, above(3), twice()), ["a test before each step"] = falling(n, above(1), twice(1)),
+} do
+  check.equal({ what, verdict(one, "no-deadlock") }, { what, "proved" })
+end
+for what, one in pairs {
+  ["2 down to 0"] = falling(n, above(0), less_by(2)), ["128 down to 126"] = falling(n, above(126), less_by(128)),
+  ["4 in two steps, down to 2"] = falling(n, above(2), twice()), ["too late a test"] = falling(n, above(1), twice(0)),
+  ["up from an odd number"] = falling(n, above(0), function(k, left) k:add(left, left, 2) end),
+  ["up and down"] = falling(n, above(5), function(k, left)
+    k:sub(left, left, 3)
+    k:add(left, left, 3)
+  end),
+} do
+  if verdict(one, "no-deadlock") == "proved" then error(("proved, and wrong: %s"):format(what)) end
+end

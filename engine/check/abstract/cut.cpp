@@ -214,6 +214,7 @@ std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& sym
     Widening out;
     struct Group {
         bool backwards = false;  ///< the cut before has the greater numbers
+        bool of_root = false;
         int variable = 0;
     };
     std::map<Growing::Kind, Group> groups;
@@ -251,11 +252,20 @@ std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& sym
             continue;
         }
         group->second.backwards |= its.more() < 0;
+        group->second.of_root = true;
         out.roots.push_back({root, 0, {}, 0});
     }
     if (groups.empty() && out.freed.empty()) return std::nullopt;
+    // Counters that belong to no number of the launch go as those do that belong to one.
+    const auto goes = [&](bool backwards) {
+        return std::ranges::any_of(groups, [&](const auto& one) {
+            return one.second.of_root && one.second.backwards == backwards;
+        });
+    };
+    const bool all_backwards = goes(true) && !goes(false);
     std::size_t next = 0;
     for (auto& [kind, group] : groups) {
+        if (!group.of_root) group.backwards = all_backwards;
         while (used.contains(variable(symbols.turn(next), Variable::repeated))) ++next;
         group.variable = variable(symbols.turn(next++), Variable::repeated);
     }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
+#include <utility>
 
 #include "isa/registers.hpp"
 #include "isa/special.hpp"
@@ -238,7 +240,36 @@ bool cuts_off(const std::pair<const int, std::int64_t>& slope) {
 
 }  // namespace
 
+/// Lanes get what other lanes have. Which ones these are shows where each lane has its own number.
+void Forms::exchange(const Step& step) {
+    const Operand& from = step.operands[1];
+    for (const Sourced& source : sources(step, &from))
+        lose(source.form, step.where, "from which lane it reads");
+    const Slot slot = slots_[static_cast<std::size_t>(execution_.warp->number)]
+                            [static_cast<std::size_t>(execution_.skeleton.slots[from.reg.id])];
+    Form form;
+    if (!slot.form.empty()) {
+        const Wide value = get(from.reg);
+        Wide numbers;
+        std::iota(numbers.begin(), numbers.end(), 0);
+        set(from.reg, numbers);
+        const Wide lanes = outcome(step, {}, {});
+        set(from.reg, value);
+        isa::Mask having = 0;
+        for (int lane = 0; lane < isa::lanes; ++lane)
+            if (active(lane)) having |= (slot.lanes >> lanes[static_cast<std::size_t>(lane)] & 1U) << lane;
+        if (having == execution_.active)
+            form = slot.form;
+        else if (having != 0)
+            lose(slot.form, step.where, "what some lanes get from others");
+    }
+    if (step.operand("p").reg) lose(std::exchange(form, {}), step.where, "what lanes get from others");
+    step.op->run(step, machine_);
+    give(step, std::move(form));
+}
+
 void Forms::follow(const Step& step) {
+    if (step.op->shape != nullptr && step.op->shape(step.form) == isa::Shape::lanes) return exchange(step);
     if (step.form.has(isa::Field::sreg)) {
         step.op->run(step, machine_);
         const OfGrid place = of_grid(isa::special_of(step.form));
@@ -280,8 +311,11 @@ void Forms::follow(const Step& step) {
         if (result && !is_linear(step, sources, all, *result)) result.reset();
         if (result && is_multiple && std::ranges::any_of(*result, cuts_off)) result.reset();
         if (!result && becomes_root(step, sources)) return;
-    } else if (shape == isa::Shape::other) {
+    } else if (shape == isa::Shape::other || shape == isa::Shape::share) {
         if (becomes_root(step, sources)) return;
+    } else if (shape == isa::Shape::smaller || shape == isa::Shape::greater) {
+        result = of_extremum(step, sources, shape);
+        if (!result && becomes_root(step, sources)) return;
     } else {
         const auto rule = [&](const std::vector<Sourced>& of, const Form& form) {
             return shape == isa::Shape::bits ? of_low_bits(step, of, form) : of_division(step, of, form);

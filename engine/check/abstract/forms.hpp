@@ -15,6 +15,7 @@
 #include <tuple>
 #include <vector>
 
+#include "check/abstract/loops.hpp"
 #include "check/abstract/symbols.hpp"
 #include "check/abstract/values.hpp"
 #include "isa/machine.hpp"
@@ -44,6 +45,9 @@ class Forms {
     /// The results of the step are not known.
     void forget(const Op& op);
 
+    /// Executes a load of what no thread changes: it is a number of the launch, by its address. Returns
+    /// whether that is known.
+    bool load(const Op& op);
     /// The value of a parameter while a step is executed.
     std::uint64_t param(int index);
 
@@ -56,6 +60,9 @@ class Forms {
     const std::vector<Event>& events() const { return events_; }
 
     // --- of an exploration (exploration.hpp)
+    void explore(const Loops& loops) { loops_ = &loops; }
+    /// Whether pointers among the parameters are numbers as others are, since what they point to is loaded.
+    bool follows_pointers() const { return loops_ != nullptr && execution_.skeleton.loads_numbers; }
     /// The number of the launch that a step compares, and how much of it is left; nothing if it compares
     /// none.
     std::optional<Warp::Parked> compared(const Op& op);
@@ -114,7 +121,8 @@ class Forms {
 
     void follow(const Step& step);
     std::vector<std::pair<Wide, isa::Mask>> states(const Step& step) const;
-    std::vector<Sourced> sources(const Step& step);
+    /// but: an operand that is left out.
+    std::vector<Sourced> sources(const Step& step, const Operand* but = nullptr);
     Form form_of(Reg reg, Where where);
     Form form_of_root(int root) const;
     enum class OfPlace : std::uint8_t { lost, strided, shifted };
@@ -137,6 +145,9 @@ class Forms {
     };
     OfGrid of_grid(isa::Special which);
     int meet(int root);
+    void become(const Step& step, int root);
+    void exchange(const Step& step);
+    bool is_number(const Param& param) const;
     int given(Root::Kind kind, int index);
 
     Wide get(Reg reg) const;
@@ -147,10 +158,21 @@ class Forms {
                    const Form& slopes);
     std::optional<Form> of_low_bits(const Step& step, const std::vector<Sourced>& sources, const Form& form);
     std::optional<Form> of_division(const Step& step, const std::vector<Sourced>& sources, const Form& form);
+    std::optional<Form> of_extremum(const Step& step, const std::vector<Sourced>& sources, isa::Shape shape);
     bool becomes_root(const Step& step, const std::vector<Sourced>& sources);
     std::optional<Source> source(const Operand& operand, const Form& form);
     Wide value_of(const Operand& operand, isa::Type type);
     void compare(const Step& step, const std::vector<Sourced>& sources);
+    /// Of a comparison.
+    struct Side {
+        Form form{};
+        Wide number{};
+        bool joined = false;  ///< it is not what the register holds
+    };
+    Side side(const Step& step, const Sourced& source);
+    int compared_root(Origin origin, std::int64_t least);
+    bool joins(Form& form, Wide& difference);
+    bool is_either(const Step& step, const Form& form, const Wide& difference);
     OfPlace of_place(const Form& form, const Wide& difference) const;
     void order(const Form& form, const Wide& difference, Where where);
     void limit(const Form& form, const Wide& difference, Where where);
@@ -176,6 +198,7 @@ class Forms {
     std::map<std::pair<std::uint32_t, std::uint32_t>, int> counted_to_;  ///< by warp and slot
     std::map<int, Form> growth_;                                         ///< of roots, by turns of loops
     std::vector<std::int64_t> values_of_roots_;                          ///< that the registers go with
+    const Loops* loops_ = nullptr;                                       ///< null: it is no exploration
     bool restart_ = false;
     bool grid_lost_ = false;   ///< a place in the grid decides otherwise
     std::int64_t beyond_ = 0;  ///< of a parameter, while a step is executed

@@ -1,10 +1,13 @@
 // Comparisons that depend on numbers of a launch: how far those may go with each of them as it is.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "check/abstract/forms.hpp"
+#include "isa/registers.hpp"
 
 namespace wgrun::check::abstract {
 
@@ -69,25 +72,48 @@ Forms::Wide Forms::value_of(const Operand& operand, isa::Type type) {
     return out;
 }
 
+namespace {
+
+/// Whether a number and 0 are in that relation.
+bool holds(std::string_view how, std::int64_t number) {
+    if (how == "eq") return number == 0;
+    if (how == "ne") return number != 0;
+    if (how == "lt" || how == "lo") return number < 0;
+    if (how == "le" || how == "ls") return number <= 0;
+    if (how == "gt" || how == "hi") return number > 0;
+    return number >= 0;
+}
+
+}  // namespace
+
 void Forms::compare(const Step& step, const std::vector<Sourced>& sources) {
     const isa::Type type = step.form.type();
-    Form form = sources[0].form;
-    add(form, sources[1].form, -1);
-    const Wide a = value_of(*sources[0].operand, type), b = value_of(*sources[1].operand, type);
+    // Of two results, and where a third source is combined with the first one, the numbers themselves decide.
+    const bool plain = loops_ != nullptr && std::ranges::count_if(step.operands, [](const Operand& operand) {
+                                                return operand.kind != Operand::Kind::none;
+                                            }) == 3;
+    std::array<Side, 2> sides;
+    for (std::size_t i = 0; i < sides.size(); ++i)
+        sides.at(i) = plain ? side(step, sources[i])
+                            : Side{sources[i].form, value_of(*sources[i].operand, type), false};
+    Form form = sides[0].form;
+    add(form, sides[1].form, -1);
     Wide difference;
-    for (std::size_t lane = 0; lane < difference.size(); ++lane) difference[lane] = a[lane] - b[lane];
+    for (std::size_t lane = 0; lane < difference.size(); ++lane)
+        difference[lane] = sides[0].number[lane] - sides[1].number[lane];
     std::set<int> roots;
-    bool grid = false;
+    bool grid = false, joined = sides[0].joined || sides[1].joined;
     for (const auto& [variable, slope] : form) {
         if (which_of(variable) != Variable::excess) continue;
         const Root& root = symbols_.roots[static_cast<std::size_t>(root_of(variable))];
         roots.insert(root_of(variable));
         grid |= root.kind != Root::Kind::number;
     }
+    if (plain && roots.size() > 1 && !grid && is_either(step, form, difference)) return;
     // An unsigned number that is below 0 for some sizes is a great one there.
     if (!isa::is_signed(type))
         for (std::size_t i = 0; i < 2; ++i)
-            if (sources[i].operand->reg &&
+            if (sources[i].operand->reg && !sides.at(i).joined &&
                 !stays_positive(sources[i].form, sources[i].operand->reg, step.where)) {
                 lose(sources[0].form, step.where, "an unsigned number");
                 lose(sources[1].form, step.where, "an unsigned number");
@@ -97,6 +123,10 @@ void Forms::compare(const Step& step, const std::vector<Sourced>& sources) {
     const std::string how = isa::spelled(isa::Field::cmp, step.form.get(isa::Field::cmp));
     const bool zero_is_above = how == "lt" || how == "ge" || how == "lo" || how == "hs";
     const bool zero_is_below = how == "le" || how == "gt" || how == "ls" || how == "hi";
+    if (plain && roots.size() > 1 && !grid) {
+        joined = joins(form, difference);
+        roots.clear();
+    }
     // A CTA whose place is beyond the number has no turn. Where 0 counts as above, no number less than 0
     // differs from it; else -1 stands for them, which no unsigned number is.
     const bool below_zero = !zero_is_above;
@@ -127,12 +157,57 @@ void Forms::compare(const Step& step, const std::vector<Sourced>& sources) {
     } else {
         for (const int root : roots) plain_.insert(root);
     }
+    Wide of_sum{};
+    for (std::size_t lane = 0; lane < of_sum.size(); ++lane)
+        of_sum[lane] = holds(how, difference[lane]) ? 1 : 0;
     // Twice the difference, with which no comparison but that for equality is between two numbers.
     for (std::int64_t& lane : difference) lane = 2 * lane + (zero_is_above ? 1 : 0) - (zero_is_below ? 1 : 0);
     for (auto& [variable, slope] : form) slope *= 2;
     order(form, difference, step.where);
     step.op->run(step, machine_);
+    if (joined)
+        isa::for_each_written(step, [&](Reg result) {
+            Wide lanes = get(result);
+            for (int lane = 0; lane < isa::lanes; ++lane)
+                if (active(lane))
+                    lanes[static_cast<std::size_t>(lane)] = of_sum[static_cast<std::size_t>(lane)];
+            set(result, lanes);
+        });
     give(step, {});
+}
+
+/// Of the smaller or the greater one of two numbers: which one it is stays.
+std::optional<Form> Forms::of_extremum(const Step& step, const std::vector<Sourced>& sources,
+                                       isa::Shape shape) {
+    const isa::Type type = step.form.type();
+    Form form = sources[0].form;
+    add(form, sources[1].form, -1);
+    std::set<int> roots;
+    for (const auto& [variable, slope] : form)
+        if (which_of(variable) == Variable::excess) roots.insert(root_of(variable));
+    const bool of_places = std::ranges::any_of(roots, [&](int root) {
+        return symbols_.roots[static_cast<std::size_t>(root)].kind != Root::Kind::number;
+    });
+    if (roots.size() > 1 || of_places) return std::nullopt;
+    if (!isa::is_signed(type))
+        for (const Sourced& source : sources)
+            if (source.operand->reg && !stays_positive(source.form, source.operand->reg, step.where))
+                return std::nullopt;
+    const Wide a = value_of(*sources[0].operand, type), b = value_of(*sources[1].operand, type);
+    // Equal numbers count as though the first one were the result.
+    const int sign = shape == isa::Shape::smaller ? -1 : 1;
+    std::optional<bool> first;
+    Wide twice;
+    for (std::size_t lane = 0; lane < twice.size(); ++lane) {
+        twice[lane] = 2 * (a[lane] - b[lane]) + sign;
+        const bool its = twice[lane] * sign > 0;
+        if (!active(static_cast<int>(lane))) continue;
+        if (first && *first != its) return std::nullopt;
+        first = its;
+    }
+    for (auto& [variable, slope] : form) slope *= 2;
+    order(form, twice, step.where);
+    return sources[*first ? 0 : 1].form;
 }
 
 /// The comparison comes out alike as long as the sign of the difference stays.

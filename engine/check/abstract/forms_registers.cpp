@@ -100,18 +100,21 @@ void Forms::rename(int from, int to, std::int64_t times) {
         }
 }
 
-std::vector<Forms::Sourced> Forms::sources(const Step& step) {
+bool Forms::is_number(const Param& param) const {
+    return (!param.pointee || follows_pointers()) && !param.box && param.structure == 0 &&
+           !isa::is_float(param.type) && param.type != isa::Type::tensormap;
+}
+
+std::vector<Forms::Sourced> Forms::sources(const Step& step, const Operand* but) {
     std::vector<Sourced> out;
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
         const isa::OperandRule& rule = step.op->operands[i];
         const Operand& operand = step.operands[i];
-        if (rule.access == isa::Access::out) continue;
+        if (rule.access == isa::Access::out || &operand == but) continue;
         Form form;
         if (operand.kind == Operand::Kind::param) {
             const Param& param = execution_.program.params()[static_cast<std::size_t>(operand.index)];
-            const bool number = !param.pointee && !param.box && param.structure == 0 &&
-                                !isa::is_float(param.type) && param.type != isa::Type::tensormap;
-            if (number) form = form_of_root(given(Root::Kind::number, operand.index));
+            if (is_number(param)) form = form_of_root(given(Root::Kind::number, operand.index));
         } else if (operand.reg) {
             form = form_of(operand.reg, step.where);
         }

@@ -30,7 +30,7 @@ int Forms::given(Root::Kind kind, int index) {
         if (kind == Root::Kind::number) {
             const Param& param = execution_.program.params()[static_cast<std::size_t>(index)];
             root.name = param.name;
-            root.least = root.value = 1;
+            root.least = root.value = param.pointee ? 0 : 1;
             root.wide = isa::bits(param.type) == 64;
         } else {
             // The first CTA of the grid, and one after the other: see strided().
@@ -143,22 +143,26 @@ isa::KnownBits numbers_alone(const Operand& operand) {
 /// Where all sources are the launch's, the result is a number of the launch, too: whatever it is, all who
 /// compute it get the same. Its relation to its sources is given up.
 bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) {
-    constexpr std::size_t most_roots = 24;
+    constexpr std::size_t most_roots = 64;
     std::vector<Source> of;
     Form to_least;
-    bool grows = true;
+    bool grows = true, any_positive = false, all_positive = true;
     for (const Sourced& one : sources) {
         const std::optional<Source> source = this->source(*one.operand, one.form);
         if (!source) return false;
         of.push_back(*source);
         std::int64_t least = source->constant;
+        bool positive = true;
         for (const auto& [root, slope] : source->roots) {
             least += slope * symbols_.roots[static_cast<std::size_t>(root)].least;
             const Root& its = symbols_.roots[static_cast<std::size_t>(root)];
             to_least[variable(root, Variable::excess)] = its.least - its.value;
-            grows &= slope > 0 && its.kind == Root::Kind::number;
+            positive &= slope > 0;
+            grows &= its.kind == Root::Kind::number;
         }
-        grows &= least >= 0;
+        positive &= least >= 0;
+        any_positive |= positive;
+        all_positive &= positive;
     }
     Reg result;
     int results = 0;
@@ -169,21 +173,25 @@ bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) 
     if (results != 1 || execution_.skeleton.slots[result.id] < 0) return false;
     const isa::Type type = execution_.program.registers()[result.id].type;
     const isa::Shape shape = step.op->shape == nullptr ? isa::Shape::other : step.op->shape(step.form);
-    if (symbols_.roots.size() >= most_roots) return false;
     // It has to be known from which number on it may be anything.
     // A quotient falls where its divisor grows.
-    const bool divided = shape == isa::Shape::quotient &&
+    const bool divided = (shape == isa::Shape::quotient || shape == isa::Shape::share) &&
                          only_first(of.size(), [&](std::size_t i) { return !of[i].roots.empty(); });
-    const bool monotone = grows && (divided || shape == isa::Shape::polynomial);
+    const bool monotone = grows && all_positive && (divided || shape == isa::Shape::polynomial);
     const bool is_unsigned = !isa::is_signed(step.form.type());
     const bool masked = step.op->known_bits != nullptr && shape == isa::Shape::bits &&
                         step.op->known_bits(step, numbers_alone).greatest() <= INT32_MAX;
-    const bool from_zero = is_unsigned && (shape == isa::Shape::remainder || shape == isa::Shape::quotient);
+    const bool one = shape == isa::Shape::smaller || shape == isa::Shape::greater;
+    const bool from_zero =
+        one ? all_positive || (any_positive && is_unsigned == (shape == isa::Shape::smaller))
+            : is_unsigned && (shape == isa::Shape::remainder || shape == isa::Shape::quotient ||
+                              shape == isa::Shape::share);
     if (type != isa::Type::pred && !monotone && !masked && !from_zero) return false;
-    const bool residue = type != isa::Type::pred && !monotone;
+    const bool residue = type != isa::Type::pred && !monotone && !one && shape != isa::Shape::share;
     if (residue && symbols_.residues) return false;
-    const auto [at, added] =
-        symbols_.root({fmt::format("{} {}", isa::method_of(*step.op, step.form), step.op->name), of});
+    const Origin origin{fmt::format("{} {}", isa::method_of(*step.op, step.form), step.op->name), of};
+    if (symbols_.roots.size() >= most_roots && !symbols_.found.contains(origin)) return false;
+    const auto [at, added] = symbols_.root(origin);
     Root& root = symbols_.roots[static_cast<std::size_t>(at)];
     if (added) {
         root.name = fmt::format("what line {} computes", step.where.line);
@@ -195,17 +203,44 @@ bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) 
                                  to_least)[static_cast<std::size_t>(std::countr_zero(execution_.active))];
         root.value = root.least;
     }
-    meet(at);
-    Wide lanes = get(result);
-    for (int lane = 0; lane < isa::lanes; ++lane)
-        if (active(lane)) lanes[static_cast<std::size_t>(lane)] = root.value;
-    set(result, lanes);
+    become(step, at);
     if (type == isa::Type::pred) {
         room_[at] = 0;
         give(step, {});
     } else {
         give(step, form_of_root(at));
     }
+    return true;
+}
+
+/// The active lanes of the result get the value of a root.
+void Forms::become(const Step& step, int at) {
+    meet(at);
+    isa::for_each_written(step, [&](Reg result) {
+        Wide lanes = get(result);
+        for (int lane = 0; lane < isa::lanes; ++lane)
+            if (active(lane))
+                lanes[static_cast<std::size_t>(lane)] = symbols_.roots[static_cast<std::size_t>(at)].value;
+        set(result, lanes);
+    });
+}
+
+bool Forms::load(const Op& op) {
+    const Step& step = *op.step;
+    const Operand& address = step.operands[1];
+    std::optional<Source> of = source(address, form_of(address.reg, step.where));
+    if (!of) return false;
+    of->constant += address.offset;
+    const auto [at, added] = symbols_.root({"what memory holds", {*of}});
+    if (added) {
+        Root& root = symbols_.roots[static_cast<std::size_t>(at)];
+        root.given = true;
+        root.loaded_from = op.of_launch;
+        root.name = fmt::format("what line {} loads", step.where.line);
+        root.where = step.where;
+    }
+    become(step, at);
+    give(step, form_of_root(at));
     return true;
 }
 

@@ -10,10 +10,14 @@ std::optional<Warp::Parked> Forms::compared(const Op& op) {
     const Step& step = *op.step;
     if (step.op->shape == nullptr || step.op->shape(step.form) != isa::Shape::order) return std::nullopt;
     const std::vector<Sourced> sources = this->sources(step);
-    Form form = sources[0].form;
-    add(form, sources[1].form, -1);
+    const Side first = side(step, sources[0]), second = side(step, sources[1]);
+    Form form = first.form;
+    add(form, second.form, -1);
     std::optional<Warp::Parked> out;
     std::int64_t times = 0;
+    Wide difference = first.number;
+    for (std::size_t lane = 0; lane < difference.size(); ++lane) difference[lane] -= second.number[lane];
+    joins(form, difference);
     for (const auto& [variable, slope] : form) {
         if (which_of(variable) != Variable::excess) continue;
         const int root = root_of(variable);
@@ -30,10 +34,7 @@ std::optional<Warp::Parked> Forms::compared(const Op& op) {
             counted_to_[{static_cast<std::uint32_t>(execution_.warp->number),
                          static_cast<std::uint32_t>(execution_.skeleton.slots[reg.id])}] = out->root;
     const auto lane = static_cast<std::size_t>(std::countr_zero(execution_.active));
-    const isa::Type type = step.form.type();
-    const std::int64_t difference =
-        value_of(*sources[0].operand, type)[lane] - value_of(*sources[1].operand, type)[lane];
-    out->left = times < 0 ? -difference : difference;
+    out->left = times < 0 ? -difference[lane] : difference[lane];
     return out;
 }
 

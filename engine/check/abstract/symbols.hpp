@@ -46,7 +46,8 @@ struct Root {
         stride   ///< the size of the grid
     };
     Kind kind = Kind::number;
-    bool given = false;           ///< a parameter, or the grid's
+    bool given = false;           ///< a parameter, or the grid's, or what memory holds
+    int loaded_from = -1;         ///< what the memory of a parameter holds for as long as a launch runs
     bool wide = false;            ///< of 64 bits, as addresses are
     bool residue = false;         ///< what a mask or a division leaves of one of the launch
     bool of_grid = false;         ///< a place in it, or its size...
@@ -54,6 +55,8 @@ struct Root {
     std::string name;             ///< "n", or what computes it: "shr of line 12"
     Where where;
     std::int64_t least = 0, most = INT64_MAX;
+    /// Whether it is a number among the parameters, of which a proof says that it is at least 1.
+    bool is_parameter() const { return given && !of_grid && !wide && loaded_from < 0; }
     std::int64_t value = 0;
     /// The excess that goes with one more repetition of the period of a loop; 0: no loop was repeated yet.
     std::int64_t step = 0;

@@ -53,8 +53,8 @@ class Limits {
         return out;
     }
 
-    /// What is computed at a line is at most `end`, which is to be at most `most`; nothing: no number of the
-    /// launch bounds it.
+    /// What is computed at a line is at most `end`, which is to be at most `most`; nothing, or a constant: no
+    /// number of the launch bounds it.
     void add(int line, const std::optional<Polynomial>& end, std::int64_t most) {
         if (!end) {
             lines_.insert(line);
@@ -62,7 +62,7 @@ class Limits {
         }
         if (const auto value = greatest(*end); value && *value <= static_cast<double>(most)) return;
         const Polynomial varying = *end - Polynomial(end->constant());
-        if (of_.atoms.text(varying).size() > longest_text) {
+        if (varying == Polynomial() || of_.atoms.text(varying).size() > longest_text) {
             lines_.insert(line);
             return;
         }

@@ -203,8 +203,12 @@ enum class Shape : std::uint8_t {
     multiple,    ///< of the first source, by a factor that the second one gives
     quotient,    ///< by an operand, rounded
     remainder,   ///< of a division by an operand
+    share,       ///< of the first source, by the second one, rounded down: no more than that source
     bits,        ///< each bit of the result comes from bits of the sources at one place of each
-    order        ///< which of the first two sources is the greater one decides
+    order,       ///< which of the first two sources is the greater one decides
+    smaller,     ///< of two sources: it is the smaller one...
+    greater,     ///< ...or the greater one
+    lanes        ///< the first source of another lane, which the others name
 };
 
 class Algebra;
