@@ -348,7 +348,7 @@ class Attention(Case):
             "attention_packed": (lambda x: ops.attention_packed(x, packed, packed, ends, ends, 32, 32, *options, None, False, *plain)[0], packed),
             "attention_packed_backward": (lambda x: ops.attention_packed_backward(
                 x, packed, packed, o_packed, lse_packed, o_packed, ends * 2, ends * 2, 32, 32, *options, None, *plain)[0], packed),
-            "attention_paged": (lambda x: ops.attention_paged(x, q, q, ends, ends[:1], ends[None], 32, *options, False)[0], packed),
+            "attention_paged": (lambda x: ops.attention_paged(x, q, q, ends, ends[:1], ends[None], 32, *options, False, None, None)[0], packed),
             "attention_decode": (lambda x: ops.attention_decode(x[:, :1], q, q, ends[:1], None, 0.125, False, 0.0, None, None), q),
             "mla_decode": (lambda x: ops.mla_decode(x, rows, ends[:1], None, 0.07, True), random(1, 1, 2, 576)),
             "delta_rule": (lambda x: ops.delta_rule(x, x, x, decays, decays, 0.1, None, False, False, None)[0],
