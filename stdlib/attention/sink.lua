@@ -1,6 +1,6 @@
--- Sinks of attention (option `sink`): a learned logit for each head that joins the denominator of each row's softmax and
--- weighs no value. The log-sum-exp includes it. With that the gradients of Q, K and V need nothing else; the sink's own
--- is a sum over rows, of -exp(sink - lse) * delta.
+-- Sinks of attention (option `sink`): a learned logit for each head that joins the denominator of each row's softmax
+-- and weighs no value. The log-sum-exp includes it. With that the gradients of Q, K and V need nothing else; the sink's
+-- own is a sum over rows, of -exp(sink - lse) * delta.
 
 local arguments = require "wgrun.arguments"
 local warps = require "wgrun.builder.warp"
