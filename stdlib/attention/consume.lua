@@ -99,7 +99,7 @@ local function consumer_of(g)
   me.random = p.dropout and dropout.generator(k, me.sizes)
   me.soft = k:softmax {
     scores = me.scores, scale = me.factors.scale, lift = p.lift,
-    empty = (p.causal or p.packed or p.window or p.mask or p.score) and true,
+    empty = (p.causal or p.packed or p.page or p.window or p.mask or p.score) and true,
   }
   me.weights = (p.fp8 and fp8_weights.emit or weights_of)(k, p, me.soft, me.scores, probabilities, me.acc)
   me.turns = k:turns { members = p.consumers, member = me.number, barrier = 1 }

@@ -128,6 +128,17 @@ for _, o in ipairs { { layout = "bhsd", heads = 2, kv_heads = 1 }, { splits = 3,
   end
 end
 
+-- A sequence without keys, also where nothing else hides any: O is 0, and the logarithms are those of the sinks.
+for _, o in ipairs { {}, { softcap = 2.0 }, { sink = true }, { splits = 2 } } do
+  o.dim, o.page, o.lse, o.dtype = 64, 16, true, "f16"
+  local O, lse = wg.full("f16", { 2, 70, 1, 64 }, 9), wg.full("f32", { 2, 1, 70 }, 9)
+  local K = wg.full("f16", { 3, 16, 1, 64 }, 0 / 0)
+  wg.attention(o):run(wg.randn { shape = { 2, 70, 1, 64 }, dtype = "f16" }, K, K, O, { backend = "sim", lse = lse, sink = o.sink and wg.full("f32", { 1 }, 3) or nil,
+    lengths = wg.zeros("s32", { 2 }), pages = wg.full("s32", { 2, 2 }, -1) })
+  assert(wg.compare(O, wg.zeros("f16", O.shape), 0), "no keys")
+  for i = 0, 69 do assert(lse[{ 1, 0, i }] == (o.sink and 3 or -math.huge), lse[{ 1, 0, i }]) end
+end
+
 check.refuses("wg.attention: `page` excludes 8-bit elements: V of 8 bits is transposed, not cleared behind the end of a sequence", function() wg.attention { dtype = "e4m3", page = 16 } end)
 check.refuses("wg.attention: page is 3, must be a multiple of 2 where rows are copied in lines of 64 bytes", function() wg.attention { dim = 96, page = 3 } end)
 wg.attention { dim = 96, page = 2 }

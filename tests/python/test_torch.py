@@ -269,6 +269,12 @@ class Attention(Case):
             wt.attention(q, k, v[:, :1])
 
     def test_head_size_512(self):
+        q, sink = random(1, 8, 2, 512), torch.zeros(2, device=DEVICE, requires_grad=True)
+        for call in (lambda: wt.flash_attn_func(q, q, q, learnable_sink=sink),
+                     lambda: wt.flash_attn_varlen_func(q[0], q[0], q[0], *[torch.tensor([0, 8], dtype=torch.int32, device=DEVICE)] * 2,
+                                                       8, 8, learnable_sink=sink)):
+            with self.assertRaisesRegex(NotImplementedError, "gradients"):
+                call()
         for value_dim in (256, 512):
             q, k, v = self.tensors(1, 40, 70, 2, 1, 512, grad=False, value_dim=value_dim)
             self.near(wt.flash_attn_func(q, k, v, causal=True), exact_attention(*double(q, k, v), lambda i, j: j <= i + 30))
@@ -342,7 +348,7 @@ class Attention(Case):
             "attention_packed": (lambda x: ops.attention_packed(x, packed, packed, ends, ends, 32, 32, *options, None, False, *plain)[0], packed),
             "attention_packed_backward": (lambda x: ops.attention_packed_backward(
                 x, packed, packed, o_packed, lse_packed, o_packed, ends * 2, ends * 2, 32, 32, *options, None, *plain)[0], packed),
-            "attention_paged": (lambda x: ops.attention_paged(x, q, q, ends, ends[:1], ends[None], 32, *options, False)[0], packed),
+            "attention_paged": (lambda x: ops.attention_paged(x, q, q, ends, ends[:1], ends[None], 32, *options, False, None, None)[0], packed),
             "attention_decode": (lambda x: ops.attention_decode(x[:, :1], q, q, ends[:1], None, 0.125, False, 0.0, None, None), q),
             "mla_decode": (lambda x: ops.mla_decode(x, rows, ends[:1], None, 0.07, True), random(1, 1, 2, 576)),
             "delta_rule": (lambda x: ops.delta_rule(x, x, x, decays, decays, 0.1, None, False, False, None)[0],
@@ -619,10 +625,32 @@ class Attention(Case):
                 ahead = n - int(end - at)
                 sees = (lambda i, j: j <= i + ahead) if causal else None
                 self.near(o[None, at:end], exact_attention(*double(q[None, at:end], *rows), mask=sees))
+        # what becomes of scores is what becomes of them without pages
+        numbers = torch.cat([pages[b, :(n + 15) // 16] for b, n in enumerate((64, 16, 21))]).long()
+        flat = [t[numbers].flatten(0, 1)[:101] for t in (k, v)]
+        sink = torch.tensor([0.5, 2.0, -3.0, 9.0], device=DEVICE)
+        for options in ({"learnable_sink": sink}, {"alibi_slopes": sink.exp() / 99}, {"learnable_sink": sink, "softcap": 2.0,
+                                                                                     "alibi_slopes": sink.exp() / 99}):
+            options.update(causal=True, return_attn_probs=True)
+            got = wt.flash_attn_varlen_func(q, k, v, starts, key_starts, 40, 64, block_table=pages, **options)
+            want = wt.flash_attn_varlen_func(q, *flat, starts, key_starts, 40, 64, **options)
+            for mine, other in zip(got[:2], want[:2]):
+                self.assertTrue(torch.equal(mine, other))
+        _, lse, _ = wt.flash_attn_varlen_func(q, k[:0], v[:0], starts, 0 * starts, 40, 1, block_table=pages, return_attn_probs=True,
+                                              learnable_sink=sink)
+        self.assertEqual(lse.tolist(), sink[:, None].expand(4, 70).tolist())
         with self.assertRaisesRegex(ValueError, "block_table of torch.int64"):
             wt.flash_attn_varlen_func(q, k, v, starts, key_starts, 40, 64, block_table=pages.long())
-        with self.assertRaisesRegex(NotImplementedError, "gradients_with_block_table"):
-            wt.flash_attn_varlen_func(q.requires_grad_(), k, v, starts, key_starts, 40, 64, block_table=pages)
+        with self.assertRaisesRegex(ValueError, r"K \(16, 2, 192\) and V .*: with block_table pages x page x heads x head size"):
+            wt.flash_attn_varlen_func(q, k[0], v[0], starts, key_starts, 40, 64, block_table=pages)
+        with self.assertRaisesRegex(NotImplementedError, "block_table with a head size of 512"):
+            wide = random(8, 16, 2, 512)
+            wt.flash_attn_varlen_func(random(70, 4, 512), wide, wide, starts, key_starts, 40, 64, block_table=pages)
+        for tensor in (q, sink):
+            with self.assertRaisesRegex(NotImplementedError, "gradients_with_block_table"):
+                tensor.requires_grad_()
+                wt.flash_attn_varlen_func(q, k, v, starts, key_starts, 40, 64, block_table=pages, learnable_sink=sink)
+            tensor.requires_grad_(False)
 
     def test_decode(self):
         q, k, v = self.tensors(2, 1, 64, 4, 2, 64, grad=False)
@@ -636,6 +664,8 @@ class Attention(Case):
         for b, n in enumerate((64, 21)):
             rows = [t[pages[b].long()].reshape(1, 64, 2, 64)[:, :n] for t in table]
             self.near(o[b:b + 1], exact_attention(*double(q[b:b + 1], *rows)))
+        for caches, given in (((k[:, :0], v[:, :0]), None), ((table[0][:0], table[1][:0]), pages)):
+            self.assertFalse(wt.attention_decode(q, *caches, 0 * lengths, block_table=given).any())
 
     def tiles(self, cache):
         """Rows of 656 bytes as vLLM's fp8_ds_mla, and the numbers that these stand for."""
@@ -730,6 +760,10 @@ class Operators(Case):
         q, k, v = (random(1, 40, 2, 64, grad=True) for _ in range(3))
         sink, state = torch.randn(2, device=DEVICE, requires_grad=True), torch.tensor([3, 4], device=DEVICE)
         self.check(torch.ops.wgrun.attention.default, q, k, v, 0.125, True, 0, 0.0, "bshd", "", None, True, sink, 0.25, state)
+        q, k, v = random(40, 2, 64), *(random(4, 16, 2, 64) for _ in range(2))
+        starts, lengths, pages = (torch.tensor(x, dtype=torch.int32, device=DEVICE) for x in ([0, 40], [50], [[3, 0, 1, 2]]))
+        self.check(torch.ops.wgrun.attention_paged.default, q, k, v, starts, lengths, pages, 40, 0.125, True, 0, 0.0, True,
+                   torch.ones(1, 2, device=DEVICE), sink.detach())
 
     def test_compile_of_options(self):
         q, k, v, sink = *(random(1, 64, 2, 64, grad=True) for _ in range(3)), torch.randn(2, device=DEVICE, requires_grad=True)

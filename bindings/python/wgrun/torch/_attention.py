@@ -174,7 +174,7 @@ def flash_attn_func(q: Tensor, k: Tensor, v: Tensor, dropout_p: float = 0.0, sof
     (wgrun.torch.dropout_mask). return_attn_probs gives (o, lse, state of the random numbers, or None). Not deterministic."""
     what = "flash_attn_func"
     refuse(what, deterministic=deterministic)
-    check(what, q, k, v, 4, 2)
+    check(what, q, k, v, 4, 2, learnable_sink)
     check_sink(what, q.shape[2], learnable_sink)
     causal, window = window_of(what, causal, window_size)
     state = state_of(what, dropout_p, q)

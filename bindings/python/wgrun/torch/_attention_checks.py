@@ -18,7 +18,7 @@ def needs_gradients(*tensors: Optional[Tensor]) -> bool:
 
 
 @untraced
-def check(what: str, q: Tensor, k: Tensor, v: Tensor, rank: int, head_at: int) -> None:
+def check(what: str, q: Tensor, k: Tensor, v: Tensor, rank: int, head_at: int, sink: Optional[Tensor] = None) -> None:
     dtype_of(what, q, k, v)
     if q.dim() != rank or k.dim() != rank or v.shape[:-1] != k.shape[:-1] or q.shape[-1] != k.shape[-1]:
         wrong(what, f"Q {tuple(q.shape)}, K {tuple(k.shape)} and V {tuple(v.shape)} do not fit")
@@ -28,7 +28,7 @@ def check(what: str, q: Tensor, k: Tensor, v: Tensor, rank: int, head_at: int) -
         missing(what, f"a head size of {q.shape[-1]}: 64, 96, 128, 192, 256 or 512")
     if v.shape[-1] not in DIMS or v.shape[-1] > q.shape[-1]:
         missing(what, f"a head size of V of {v.shape[-1]} beside {q.shape[-1]}: 64, 96, 128, 192, 256 or 512, and not more than Q has")
-    if q.shape[-1] == 512 and (v.shape[-1] < 256 or needs_gradients(q, k, v)):
+    if q.shape[-1] == 512 and (v.shape[-1] < 256 or needs_gradients(q, k, v, sink)):
         missing(what, "of a head size of 512 heads of V below 256, and gradients")
     if k.shape[head_at] == 0 or q.shape[head_at] % max(k.shape[head_at], 1):
         wrong(what, f"{q.shape[head_at]} heads of Q and {k.shape[head_at]} of K: each of K serves equally many of Q")

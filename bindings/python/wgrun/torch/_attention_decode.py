@@ -18,6 +18,8 @@ def _decode(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, pages: Optional[Te
     o = torch.empty_like(q)
     if o.numel() == 0:
         return o
+    if k.numel() == 0 or pages is not None and pages.numel() == 0:
+        return o.zero_()
     named: dict[str, Any] = {"lengths": lengths} if pages is None else {"lengths": lengths, "pages": pages}
     options = (("dtype", DTYPES[q.dtype]), ("dim", q.shape[3]), ("heads", q.shape[2]), ("kv_heads", k.shape[2]),
                ("queries", q.shape[1]), ("causal", causal), ("page", None if pages is None else k.shape[1]),

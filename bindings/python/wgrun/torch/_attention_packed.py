@@ -103,23 +103,24 @@ def flash_attn_varlen_func(q: Tensor, k: Tensor, v: Tensor, cu_seqlens_q: Tensor
     size (that of v, which the result has, may be less), cu_seqlens_q and cu_seqlens_k (int32) say where each begins and the
     last one ends. dropout_p, return_attn_probs and learnable_sink (vLLM's s_aux) are as of flash_attn_func. With block_table
     (int32, batch x pages) k and v are pages x page x heads x head size, row b lists the pages of sequence b, and cu_seqlens_k
-    says only how many keys it has; neither gradients, dropout, alibi_slopes nor learnable_sink then. Not deterministic."""
+    says only how many keys it has; neither gradients nor dropout then. Not deterministic."""
     what = "flash_attn_varlen_func"
     refuse(what, deterministic=deterministic)
     _check_starts(what, cu_seqlens_q, cu_seqlens_k)
     causal, window = window_of(what, causal, window_size)
-    if block_table is not None:
-        refuse(what, gradients_with_block_table=needs_gradients(q, k, v), dropout_p_with_block_table=dropout_p,
-               alibi_slopes_with_block_table=alibi_slopes is not None, learnable_sink_with_block_table=learnable_sink is not None)
-        check(what, q, *(t.flatten(0, 1) if t.dim() == 4 else t for t in (k, v)), 3, 1)
-        o, lse = _attention_paged.attend(what, q, k, v, cu_seqlens_q, cu_seqlens_k, block_table, max_seqlen_q,
-                                         scale_of(softmax_scale, q), causal, window, softcap, return_attn_probs)
-        return (o, lse, None) if return_attn_probs else o
-    check(what, q, k, v, 3, 1)
+    if block_table is None:
+        check(what, q, k, v, 3, 1, learnable_sink)
+    else:
+        refuse(what, gradients_with_block_table=needs_gradients(q, k, v, learnable_sink), dropout_p_with_block_table=dropout_p)
+        _attention_paged.check_pages(what, q, k, v, block_table, cu_seqlens_q)
     check_sink(what, q.shape[1], learnable_sink)
+    slopes, scale = slopes_of(what, cu_seqlens_q.shape[0] - 1, q.shape[1], alibi_slopes), scale_of(softmax_scale, q)
+    if block_table is not None:
+        o, lse = _attention_paged.attend(q, k, v, cu_seqlens_q, cu_seqlens_k, block_table, max_seqlen_q, scale, causal, window,
+                                         softcap, return_attn_probs, slopes, learnable_sink)
+        return (o, lse, None) if return_attn_probs else o
     state = state_of(what, dropout_p, q)
     o, lse = _packed(q.contiguous(), k.contiguous(), v.contiguous(), cu_seqlens_q.contiguous(), cu_seqlens_k.contiguous(),
-                     max_seqlen_q, max_seqlen_k, scale_of(softmax_scale, q), causal, window, softcap,
-                     slopes_of(what, cu_seqlens_q.shape[0] - 1, q.shape[1], alibi_slopes),
+                     max_seqlen_q, max_seqlen_k, scale, causal, window, softcap, slopes,
                      return_attn_probs or needs_gradients(q, k, v, learnable_sink), learnable_sink, dropout_p, state)
     return (o, lse, state) if return_attn_probs else o
