@@ -11,16 +11,18 @@
 namespace wgrun::lua {
 namespace {
 
-/// Reads the list on the stack's top for `program`: tensors and numbers.
-void read_list(lua_State* L, const Program& program, std::vector<Argument>& out, LaunchTensors& into) {
+/// Reads the list on the stack's top for `program`: tensors and numbers. device: of `devices`, from 1; 0:
+/// `args`.
+void read_list(lua_State* L, const Program& program, lua_Integer device, std::vector<Argument>& out,
+               LaunchTensors& into) {
     const int list = lua_gettop(L);
     const lua_Integer count = luaL_len(L, list);
     for (lua_Integer i = 1; i <= count; ++i) {
         lua_rawgeti(L, list, i);
         if (const std::shared_ptr<Tensor>* tensor = test_tensor(L, -1)) {
             guarded(L, [&] { out.emplace_back(into.tensors.emplace_back(*tensor).get()); });
-        } else if (const DeviceTensorBox* device = test<DeviceTensorBox>(L, -1)) {
-            guarded(L, [&] { out.emplace_back(into.device_tensors.emplace_back(device->tensor).get()); });
+        } else if (const DeviceTensorBox* on_device = test<DeviceTensorBox>(L, -1)) {
+            guarded(L, [&] { out.emplace_back(into.device_tensors.emplace_back(on_device->tensor).get()); });
         } else if (const ArgumentBox* made = test<ArgumentBox>(L, -1)) {
             guarded(L, [&] {
                 out.push_back(made->argument);
@@ -41,9 +43,10 @@ void read_list(lua_State* L, const Program& program, std::vector<Argument>& out,
                 const std::vector<Param>& params = program.params();
                 const bool known = static_cast<std::size_t>(i) <= params.size();
                 return ArgumentError(
-                    fmt::format(
-                        "kernel {}, argument {}{}: expected a tensor or a number, got {}", program.name(), i,
-                        known ? " (" + params[static_cast<std::size_t>(i - 1)].name + ")" : "", got.text),
+                    fmt::format("kernel {}, argument {}{}{}: expected a tensor or a number, got {}",
+                                program.name(), i,
+                                known ? " (" + params[static_cast<std::size_t>(i - 1)].name + ")" : "",
+                                device < 0 ? "" : fmt::format(" of device {}", device), got.text),
                     nothing ? "a name that is misspelt, or not defined yet, is nil" : "");
             });
         }
@@ -66,14 +69,14 @@ void read_arguments(lua_State* L, const Program& program, const Options& options
         guarded(L, [&] { out.further_devices.resize(static_cast<std::size_t>(count - 1)); });
         for (lua_Integer i = 1; i <= count; ++i) {
             if (lua_rawgeti(L, devices, i) != LUA_TTABLE) options.fail_value("devices", wanted);
-            read_list(L, program, i == 1 ? out.args : out.further_devices[static_cast<std::size_t>(i - 2)],
-                      into);
+            read_list(L, program, i - 1,
+                      i == 1 ? out.args : out.further_devices[static_cast<std::size_t>(i - 2)], into);
             lua_pop(L, 1);
         }
         lua_pop(L, 1);
     } else if (options.has("args")) {
         if (options.push("args") != LUA_TTABLE) options.fail_value("args", "a list of tensors and numbers");
-        read_list(L, program, out.args, into);
+        read_list(L, program, -1, out.args, into);
         lua_pop(L, 1);
     }
 }
