@@ -1,0 +1,25 @@
+-- What is proved of the library's kernels for every size: as many of their properties as here, or more.
+-- `wgrun tests/verdicts/library.lua` lists the rest, with the reasons.
+local wg = require "wgrun"
+
+local function proved(what, kernel, least)
+  local count, missing = 0, {}
+  for _, one in ipairs(kernel:verdicts()) do
+    if one.verdict == "proved" then
+      count = count + 1
+    else
+      missing[#missing + 1] = ("%s: %s, %s"):format(one.property, one.verdict, one.reason)
+    end
+  end
+  if count < least then
+    error(("%s: %d properties are proved, not %d: %s"):format(what, count, least, table.concat(missing, "; ")))
+  end
+end
+
+proved("a product", wg.gemm {}.kernel, 14)
+proved("a ring of twelve stages", wg.gemm { tile = { 64, 32, 64 }, stages = 12 }.kernel, 14)
+proved("rows of A along M", wg.gemm { a_major = "MN" }.kernel, 14)
+proved("D in f32", wg.gemm { d = "f32" }.kernel, 14)
+proved("an activation", wg.gemm { epilogue = { activation = "gelu" } }.kernel, 14)
+proved("few rows", wg.gemm { problem = { 16, 8192, 8192 } }.kernel, 13)
+proved("gradients of attention", wg.attention_backward { dim = 128 }.kernel, 13)
