@@ -1,6 +1,5 @@
 #include "check/launch_loads.hpp"
 
-#include <optional>
 #include <set>
 
 #include "check/pointees.hpp"

@@ -17,7 +17,7 @@ function module.complete(g, at, of_sequence)
   if p.segments > 1 then
     local parts = p.segments - (p.summary and not p.whole and 1 or 0)
     at.batch = division.divided(k, z, parts)
-    at.segment = z - at.batch * parts
+    at.segment = division.remainder(k, z, parts)
     at.slot = at.batch * p.segments + at.segment
   end
   at.qk_head = division.divided(k, at.head, p.heads // p.qk_heads)

@@ -321,7 +321,7 @@ void Forms::follow(const Step& step) {
             return shape == isa::Shape::bits ? of_low_bits(step, of, form) : of_division(step, of, form);
         };
         result = rule(sources, all);
-        if (!result && launchs && becomes_root(step, sources)) return;
+        if (!result && (launchs || loops_ != nullptr) && becomes_root(step, sources)) return;
         if (!result) {
             // The excess of roots does not go through; repeated periods may.
             Form excess, rest;
