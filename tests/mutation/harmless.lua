@@ -195,7 +195,8 @@ local rows = {
   { case = "^gradients of the delta rule", name = "st_global_b32", kind = "swapped", text = "tile:offset(8 * (i // 2)", why = "The words of an image: operand A of products, which only read them." },
   { case = "^gradients of the delta rule", name = "fence_proxy_async", text = "threads have read the states, too", why = "The simulator warns (WG-PROXY-02), and goes on: it has no order in which a copy overtakes reads." },
   { case = "^gradients of the delta rule, decays", name = "matrix_descriptor", what = "SBO", why = "Of the first band of a step: the words for the other eight tokens are 0." },
-  { case = "^gradients of the delta rule, decays", name = "matrix_descriptor", what = "base", why = "Of images of states, which have no swizzle." },
+  { case = "^gradients of the delta rule", name = "matrix_descriptor", what = "base", why = "Of images of states, which have no swizzle." },
+  { case = "delta rule", name = "st_global_v4_b32", kind = "swapped", what = "after bar_warp_sync", why = "The words are in registers." },
   { case = "delta rule", kind = "swizzle of a buffer", why = "Copies and descriptors both go by the plan's tile." },
 
   { case = "^ssd_backward", name = "mbarrier_init", text = "self.empty", why = "Of a ring that is used once: nobody waits until its stage is free." },
