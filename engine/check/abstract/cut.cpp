@@ -258,9 +258,8 @@ std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& sym
     if (groups.empty() && out.freed.empty()) return std::nullopt;
     // Counters that belong to no number of the launch go as those do that belong to one.
     const auto goes = [&](bool backwards) {
-        return std::ranges::any_of(groups, [&](const auto& one) {
-            return one.second.of_root && one.second.backwards == backwards;
-        });
+        return std::ranges::any_of(
+            groups, [&](const auto& one) { return one.second.of_root && one.second.backwards == backwards; });
     };
     const bool all_backwards = goes(true) && !goes(false);
     std::size_t next = 0;

@@ -54,8 +54,8 @@ struct Relations {
 std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& symbols,
                                  const Relations& relations);
 
-/// Returns for each variable for turns how the cut stands for fewer turns, too: a loop that has turned some times
-/// may have turned once. So cuts that were come to after other numbers of turns are one.
+/// Returns for each variable for turns how the cut stands for fewer turns, too: a loop that has turned some
+/// times may have turned once. So cuts that were come to after other numbers of turns are one.
 std::vector<Widening> lowerings(const Cut& cut, const Symbols& symbols);
 
 /// The variables for turns that its registers depend on.
