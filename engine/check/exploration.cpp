@@ -255,7 +255,10 @@ class Explorer {
             }
         }
         numbers_ += numbers;
-        if (numbers > greatest_) greatest_ = numbers, ++growth_;
+        if (numbers > greatest_) {
+            greatest_ = numbers;
+            ++growth_;
+        }
         if (++cuts_ > most_cuts || numbers_ > most_numbers || growth_ > most_growth)
             fail(program_.where(), "the loops have no common period");
         std::vector<Window> windows = now.windows;

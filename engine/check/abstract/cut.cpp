@@ -48,6 +48,9 @@ Affine number(const Register& of, const Cut& cut, const Symbols& symbols) {
     return out;
 }
 
+/// Whether some lanes alone have the register's form.
+bool partly(const Register& one) { return !one.form.form.empty() && one.form.lanes != one.known; }
+
 /// Whether two registers are the same but for a number that is `more` in all lanes.
 bool differ_by(const Register& a, const Register& b, std::int64_t more, const Symbols& symbols) {
     if (a.warp != b.warp || a.slot != b.slot || a.known != b.known) return false;
@@ -68,9 +71,6 @@ bool differ_by(const Register& a, const Register& b, std::int64_t more, const Sy
         const bool strides = root_at(symbols, variable).kind == Root::Kind::stride;
         if (slope(b.form.form, variable) - slope(a.form.form, variable) != (strides ? more : 0)) return false;
     }
-    const auto partly = [](const Register& one) {
-        return !one.form.form.empty() && one.form.lanes != one.known;
-    };
     return (!partly(a) && !partly(b)) || (a.form == b.form && a.lanes == b.lanes && more == 0);
 }
 
@@ -303,7 +303,11 @@ std::vector<Widening> lowerings(const Cut& cut, const Symbols& symbols) {
             at->second = std::max<std::int64_t>(0, std::min(at->second, turns));
         }
     };
-    for (const Affine& its : registers) look(its, 0);
+    for (std::size_t i = 0; i < registers.size(); ++i) {
+        look(registers[i], 0);
+        if (!partly(cut.registers[i])) continue;
+        for (const auto& [variable, slope] : registers[i].turns) fewer[variable] = 0;  // other lanes stay
+    }
     for (std::size_t root = 0; root < roots.size(); ++root)
         if (!is_turns(symbols, root)) look(roots[root], symbols.roots[root].least);
     const auto change = [&](std::vector<Widening::Change> Widening::*list, std::size_t index,
