@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "check/at_least_one.hpp"
 #include "isa/algebra.hpp"
 #include "isa/registers.hpp"
+#include "isa/relations.hpp"
 
 namespace wgrun::check {
 namespace {
@@ -81,11 +80,11 @@ class Counting {
         BlockId block;
         const Step* step;
     };
-    /// The loop goes on while a counter is in that relation to something that stays.
+    /// The loop goes on while a counter is in one of some relations to something that stays.
     struct Test {
         const Writing* by;
         const Operand *counter, *other;
-        std::string relation;  ///< "lt", "le", "gt", "ge", "eq", "ne"
+        unsigned relations;  ///< those in which it goes on (isa/relations.hpp)
         bool is_unsigned;
     };
 
@@ -106,19 +105,12 @@ class Counting {
             if (test->step->op->operands[i].access == isa::Access::in)
                 sources.push_back(&test->step->operands[i]);
         if (sources.size() != 2) return std::nullopt;
-        std::string how = isa::spelled(isa::Field::cmp, test->step->form.get(isa::Field::cmp));
-        for (const auto& [alias, name] : {std::pair("lo", "lt"), {"ls", "le"}, {"hi", "gt"}, {"hs", "ge"}})
-            if (how == alias) how = name;
-        const auto mapped = [&](std::initializer_list<std::pair<const char*, const char*>> pairs) {
-            for (const auto& [from, to] : pairs) {
-                if (how == from) return std::string(to);
-                if (how == to) return std::string(from);
-            }
-            return how;
-        };
-        if (inside(at.taken) == at.negated) how = mapped({{"lt", "ge"}, {"le", "gt"}, {"eq", "ne"}});
-        if (turned) how = mapped({{"lt", "gt"}, {"le", "ge"}});
-        Test out{test, sources[turned ? 1 : 0], sources[turned ? 0 : 1], how,
+        unsigned relations = isa::relations_of(test->step->form);
+        constexpr unsigned all = isa::less | isa::equal | isa::greater;
+        if (relations > all) return std::nullopt;
+        if (inside(at.taken) == at.negated) relations ^= all;
+        if (turned) relations = isa::turned(relations);
+        Test out{test, sources[turned ? 1 : 0], sources[turned ? 0 : 1], relations,
                  !isa::is_signed(test->step->form.type())};
         return stays(*out.other) ? std::optional(out) : std::nullopt;
     }
@@ -128,28 +120,35 @@ class Counting {
         if (more == 0) return counts_in_parts(test);
         // What grows by an odd number comes to every number.
         if (more % 2 != 0) return true;
-        if (test.relation == "ne") return false;
-        if (!test.is_unsigned || test.relation == "eq") return true;
+        if (test.relations == (isa::less | isa::greater)) return false;
+        if (!test.is_unsigned || test.relations == isa::equal) return true;
         // Else it may jump over the numbers that end the loop, from one end of all numbers to the other.
         constexpr std::int64_t longest = std::int64_t{1} << 30;
         const std::int64_t step = std::min(more < 0 ? -more : more, longest);
-        if (test.relation == "gt" || test.relation == "ge") return above_by(test).value_or(0) >= step;
+        if (is_above(test)) return above_by(test).value_or(0) >= step;
         return test.other->kind != Operand::Kind::imm ||
                static_cast<std::uint32_t>(test.other->imm) + step <= UINT32_MAX;
     }
 
+    static bool is_above(const Test& test) {
+        return (test.relations & (isa::less | isa::greater)) == isa::greater;
+    }
+    static bool is_below(const Test& test) {
+        return (test.relations & (isa::less | isa::greater)) == isa::less;
+    }
     /// By how much an unsigned counter is at least greater than 0 while the loop goes on.
     static std::optional<std::int64_t> above_by(const Test& test) {
         if (!test.is_unsigned || test.other->kind != Operand::Kind::imm) return std::nullopt;
         const auto least = static_cast<std::int64_t>(static_cast<std::uint32_t>(test.other->imm));
-        if (test.relation == "gt") return least + 1;
-        return test.relation == "ge" ? std::optional(least) : std::nullopt;
+        if (!is_above(test)) return std::nullopt;
+        return (test.relations & isa::equal) != 0 ? least : least + 1;
     }
 
     /// Of a counter to which several steps of each turn add numbers of one sign. An unsigned one that falls
     /// is compared before each of them.
     bool counts_in_parts(const Test& test) const {
-        if (test.relation == "eq" || test.relation == "ne" || !test.counter->reg) return false;
+        if (!is_above(test) && !is_below(test)) return false;
+        if (!test.counter->reg) return false;
         std::vector<std::pair<const Writing*, std::int64_t>> parts;
         for (const Writing& write : writes_) {
             if (write.reg != test.counter->reg.id) continue;
@@ -160,7 +159,7 @@ class Counting {
                 return false;
             parts.emplace_back(&write, sum.constant);
         }
-        const bool falls = test.relation == "gt" || test.relation == "ge";
+        const bool falls = is_above(test);
         return !parts.empty() && std::ranges::all_of(parts, [&](const auto& part) {
             if ((part.second < 0) != falls) return false;
             return !falls || !test.is_unsigned || is_compared_before(test.counter->reg, part, parts);

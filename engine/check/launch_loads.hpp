@@ -1,4 +1,4 @@
-// Loads of numbers that stay what they are for as long as a launch runs: whoever loads one gets the same.
+// Loads of numbers that stay what they are for as long as a launch runs: all threads that load one get the same.
 #pragma once
 
 #include <unordered_map>

@@ -10,6 +10,7 @@
 #include "isa/halves.hpp"
 #include "isa/known_bits.hpp"
 #include "isa/lanes.hpp"
+#include "isa/relations.hpp"
 #include "isa/rounded.hpp"
 #include "isa/shapes.hpp"
 #include "wgrun/target.hpp"
@@ -67,51 +68,9 @@ void run_shr(const Step& s, Machine& m) {
     with_integer(s.form.type(), [&]<class T>(T) { map_shift<T>(s, m, shift_right<T>); });
 }
 
-/// The relation of two numbers, as bits; a comparison is the set of relations for which it holds.
-enum Relation : unsigned { less = 1, equal = 2, greater = 4, unordered = 8 };
-
-template <class T>
-Relation relation(T a, T b) {
-    return a < b ? less : a == b ? equal : a > b ? greater : unordered;
-}
-
-unsigned relations_of(int cmp) {
-    struct Comparison {
-        std::string_view name;
-        unsigned relations;
-    };
-    static constexpr Comparison named[] = {
-        {"eq", equal},
-        {"ne", less | greater},
-        {"lt", less},
-        {"lo", less},
-        {"le", less | equal},
-        {"ls", less | equal},
-        {"gt", greater},
-        {"hi", greater},
-        {"ge", greater | equal},
-        {"hs", greater | equal},
-        {"equ", equal | unordered},
-        {"neu", less | greater | unordered},
-        {"ltu", less | unordered},
-        {"leu", less | equal | unordered},
-        {"gtu", greater | unordered},
-        {"geu", greater | equal | unordered},
-        {"num", less | equal | greater},
-        {"nan", unordered},
-    };
-    static const auto by_value = [] {
-        std::array<unsigned, std::size(named)> out{};
-        for (const auto& [name, relations] : named)
-            out.at(static_cast<std::size_t>(parse_value(Field::cmp, name).value())) = relations;
-        return out;
-    }();
-    return by_value.at(static_cast<std::size_t>(cmp));
-}
-
 /// Compares the sources a and b, which are of the type. Returns 1 where it holds, else 0.
 Lanes<std::uint32_t> compared(const Step& s, Machine& m, const Operand& a, const Operand& b, Type type) {
-    const unsigned relations = relations_of(s.form.get(Field::cmp));
+    const unsigned relations = relations_of(s.form);
     Lanes<std::uint32_t> out;
     const auto compare = [&]<class T>(T, auto number) {
         const Lanes<T> x = read<T>(m, a), y = read<T>(m, b);
@@ -162,7 +121,7 @@ void run_setp_both(const Step& s, Machine& m) {
 Lanes<std::uint32_t> compared_halves(const Step& s, Machine& m, const Operand& a, const Operand& b,
                                      unsigned half) {
     const HalfFormat format(s.form);
-    const unsigned relations = relations_of(s.form.get(Field::cmp));
+    const unsigned relations = relations_of(s.form);
     const Lanes<std::uint32_t> x = read<std::uint32_t>(m, a), y = read<std::uint32_t>(m, b);
     Lanes<std::uint32_t> out;
     const auto number = [&](std::uint32_t pair) {
@@ -242,7 +201,7 @@ void run_selp(const Step& s, Machine& m) {
 /// Returns the threads over which a comparison of (tid.x >> s) + a with b is the same: it tries all 1024.
 Uniform spread(const Step& s, const Value& a, const Value& b) {
     const Type type = s.form.type();
-    const unsigned relations = relations_of(s.form.get(Field::cmp));
+    const unsigned relations = relations_of(s.form);
     constexpr int threads = sm_90a.cta_threads;
     const auto at = [&](const Value& value, int thread) {
         const std::int64_t index = value.thread_shift < 0 ? 0 : thread >> value.thread_shift;
@@ -336,7 +295,7 @@ KnownBits bits_of_setp(const Step& s, const BitsOf& of) {
     const Type type = s.form.type();
     if (is_float(type) || is_half(type)) return up_to(1);
     const unsigned possible = possible_relations(type, of(s.operands[1]), of(s.operands[2])),
-                   holds = relations_of(s.form.get(Field::cmp)) & possible;
+                   holds = relations_of(s.form) & possible;
     return holds == 0 ? KnownBits::of(0) : holds == possible ? KnownBits::of(1) : up_to(1);
 }
 
@@ -377,7 +336,7 @@ Term meaning_of_setp(const Step& s, Algebra& in) {
     if (is_float(type) || is_half(type) || is_pair(type)) return Term::unknown;
     static constexpr std::array<unsigned, 6> relations{equal,        less | greater, less,
                                                        less | equal, greater,        greater | equal};
-    const unsigned holds = relations_of(s.form.get(Field::cmp));
+    const unsigned holds = relations_of(s.form);
     for (std::size_t i = 0; i < relations.size(); ++i)
         if (relations.at(i) == holds)
             return in.compare(static_cast<Compared>(i), in.number(s.operand("a"), type),

@@ -4,10 +4,10 @@
 #include <bit>
 #include <set>
 #include <string>
-#include <string_view>
 
 #include "check/abstract/forms.hpp"
 #include "isa/registers.hpp"
+#include "isa/relations.hpp"
 
 namespace wgrun::check::abstract {
 
@@ -72,20 +72,6 @@ Forms::Wide Forms::value_of(const Operand& operand, isa::Type type) {
     return out;
 }
 
-namespace {
-
-/// Whether a number and 0 are in that relation.
-bool holds(std::string_view how, std::int64_t number) {
-    if (how == "eq") return number == 0;
-    if (how == "ne") return number != 0;
-    if (how == "lt" || how == "lo") return number < 0;
-    if (how == "le" || how == "ls") return number <= 0;
-    if (how == "gt" || how == "hi") return number > 0;
-    return number >= 0;
-}
-
-}  // namespace
-
 void Forms::compare(const Step& step, const std::vector<Sourced>& sources) {
     const isa::Type type = step.form.type();
     // Of two results, and where a third source is combined with the first one, the numbers themselves decide.
@@ -120,9 +106,11 @@ void Forms::compare(const Step& step, const std::vector<Sourced>& sources) {
                 step.op->run(step, machine_);
                 return give(step, {});
             }
-    const std::string how = isa::spelled(isa::Field::cmp, step.form.get(isa::Field::cmp));
-    const bool zero_is_above = how == "lt" || how == "ge" || how == "lo" || how == "hs";
-    const bool zero_is_below = how == "le" || how == "gt" || how == "ls" || how == "hi";
+    // Whether 0 counts as the numbers above it do, or as those below.
+    const unsigned relations = isa::relations_of(step.form);
+    const auto holds = [&](isa::Relation relation) { return (relations & relation) != 0; };
+    const bool zero_is_above = holds(isa::equal) == holds(isa::greater);
+    const bool zero_is_below = holds(isa::equal) == holds(isa::less);
     if (plain && roots.size() > 1 && !grid) {
         joined = joins(form, difference);
         roots.clear();
@@ -159,7 +147,7 @@ void Forms::compare(const Step& step, const std::vector<Sourced>& sources) {
     }
     Wide of_sum{};
     for (std::size_t lane = 0; lane < of_sum.size(); ++lane)
-        of_sum[lane] = holds(how, difference[lane]) ? 1 : 0;
+        of_sum[lane] = holds(isa::relation(difference[lane], std::int64_t{0})) ? 1 : 0;
     // Twice the difference, with which no comparison but that for equality is between two numbers.
     for (std::int64_t& lane : difference) lane = 2 * lane + (zero_is_above ? 1 : 0) - (zero_is_below ? 1 : 0);
     for (auto& [variable, slope] : form) slope *= 2;

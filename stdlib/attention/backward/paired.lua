@@ -1,5 +1,5 @@
 -- A consumer of wg.attention_backward for wide heads, in a cluster of two CTAs. As in attention/backward/wide.lua, but
--- dQ of both CTAs' keys is one product, of which each CTA has half of the columns, and each consumer a quarter: half as
+-- dQ of both CTAs' keys is one product. Each CTA has half of its columns, and each consumer a quarter, so that half as
 -- many sums go to global memory. dQ of a block is computed one block later, so that the exchange of dS takes no time,
 -- while dS of the next block is made. It goes to global memory still one block later, and not at once: between products
 -- that take their time.
