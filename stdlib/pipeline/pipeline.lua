@@ -212,7 +212,7 @@ function pipeline:expect(c, bytes)
   return barrier
 end
 
---- Consumer: asks whether all bytes of the cursor's stage have arrived. The answer takes some 40 cycles; what stands
+--- Consumer: asks whether all bytes of the cursor's stage have arrived. The answer takes some time; what stands
 --- between this and pipeline:wait hides them.
 --- @param c table  made by pipeline:cursor
 --- @param options table?
