@@ -104,9 +104,18 @@ int wgrun_kernel_check(wgrun_kernel* kernel, const wgrun_launch* launch, wgrun_f
 }
 
 int wgrun_kernel_verdicts(wgrun_kernel* kernel, wgrun_verdicts** verdicts) {
+    return wgrun_kernel_verdicts_given(kernel, nullptr, verdicts);
+}
+
+int wgrun_kernel_verdicts_given(wgrun_kernel* kernel, const wgrun_assumptions* given,
+                                wgrun_verdicts** verdicts) {
     return with_work(kernel, [&](KernelRef& ref) {
         result(verdicts, "verdicts");
-        give_handle(verdicts, std::make_shared<Verdicts>(ref.kernel->verdicts({})));
+        const wgrun::Assumptions assumptions = read_assumptions(given);
+        for (const auto& number : assumptions.numbers)
+            if (!names_number(ref.kernel->program(), number.first))
+                refuse_argument("given->numbers: the kernel has no number `" + number.first + "`");
+        give_handle(verdicts, std::make_shared<Verdicts>(ref.kernel->verdicts(assumptions)));
     });
 }
 

@@ -6,6 +6,7 @@
 
 #include "bindings/c/handle.hpp"
 #include "wgrun.h"
+#include "wgrun/assumptions.hpp"
 #include "wgrun/verdict.hpp"
 
 namespace wgrun::c {
@@ -21,5 +22,8 @@ struct Verdicts {
 
 template <>
 inline constexpr Kind kind_of<Verdicts> = Kind::verdicts;
+
+/// What is given of the launches; NULL: nothing. Throws Failure for numbers that no launch has.
+Assumptions read_assumptions(const wgrun_assumptions* given);
 
 }  // namespace wgrun::c

@@ -296,6 +296,14 @@ const Call calls[] = {
          return wgrun_kernel_check(t.kernel, &with, &t.new_findings);
      }},
     {"kernel_verdicts", [](Things& t) { return wgrun_kernel_verdicts(t.kernel, &t.new_verdicts); }},
+    {"kernel_verdicts_given",
+     [](Things& t) {
+         wgrun_assumptions given{};
+         given.size = sizeof given;
+         given.budget = 1;
+         given.grid[0] = given.grid[1] = given.grid[2] = 2;
+         return wgrun_kernel_verdicts_given(t.kernel, &given, &t.new_verdicts);
+     }},
     {"kernel_ptx",
      [](Things& t) {
          const char* text = nullptr;

@@ -8,12 +8,22 @@ import unittest
 from pathlib import Path
 
 TEXT = Path(__file__).resolve().parents[1] / "ptx" / "missing_fence.ptx"
+ROWS = TEXT.with_name("rows.ptx")
 PROGRAM = f"""
 import wgrun
 found = wgrun.check_ptx(open({str(TEXT)!r}).read())
 print([(finding.rule, finding.file, finding.line) for finding in found.errors], found.kernels, len(found.verdicts["product"]))
+given = wgrun.check_ptx(open({str(ROWS)!r}).read(), block=96, grid=(7, 2), assume={{"softmax_param_2": 300}}, budget=5).verdicts["softmax"][1]
+print(given.verdict, given.domain)
+try:
+    wgrun.check_ptx(open({str(ROWS)!r}).read(), budget=-1)
+except wgrun.ArgumentError as error:
+    print(error)
 """
-EXPECTED = "[('WG-FENCE-01', 'stdin', 32)] ['product'] 14\n"
+EXPECTED = """[('WG-FENCE-01', 'stdin', 32)] ['product'] 14
+proved all launches of 96 threads with softmax_param_2 = 300
+wgrun: budget -1: seconds, 0 or more
+"""
 
 
 class Alone(unittest.TestCase):

@@ -125,6 +125,26 @@ class Loading(unittest.TestCase):
         self.assertEqual((box.kind, box.dtype, box.const, box.box, box.swizzle),
                          ("tensor map", "bf16", True, (64, 32), 128))
 
+    def test_verdicts_of_given_launches(self):
+        kernel = quiet(SCALE, name="scale.lua").only
+        self.assertEqual({one.verdict for one in kernel.verdicts(budget=0)}, {"proved", "undecided"})
+        self.assertEqual(kernel.verdicts(assume={"n": 1000})[0].domain, "all launches with n = 1000")
+        waits = quiet("""return require("wgrun").kernel("waits", { threads = 64 }, function(k)
+          local bar, tid = k:shared { bytes = 8, align = 8, name = "bar" }, k:special "tid.x"
+          k:if_(tid:eq(0), function() k:mbarrier_init(bar, 1) end)
+          k:bar_sync(0)
+          k:if_(tid:eq(0), function() k:if_(k:special "ctaid.x":ne(5), function() k:mbarrier_arrive(bar) end) end)
+          k:if_(tid:eq(32), function() k:mbarrier_wait(k:address(bar), 0) end)
+        end)""").only
+        ends = [waits.verdicts(grid=grid)[0] for grid in (None, 4, (6, 2))]
+        self.assertEqual([one.verdict == "proved" for one in ends], [False, True, False], ends)
+        self.assertEqual(ends[1].domain, "all launches of grids of 4")
+        for given, why in (({"assume": {"m": 1}}, "no number `m`"), ({"assume": {"n\0": 1}}, "has a NUL"),
+                           ({"assume": {"n": 1 << 70}}, "none of"), ({"assume": {"n": 1 << 40}}, "n"), ({"grid": 0}, "at least 1"),
+                           ({"grid": (1, 2, 3, 4)}, "one to three"), ({"budget": -1}, "0 or more"), ({"budget": float("nan")}, "0 or more")):
+            with self.assertRaisesRegex(wgrun.ArgumentError, why, msg=given):
+                kernel.verdicts(**given)
+
     def test_verdicts_say_what_the_tool_says(self):
         verdicts = quiet(SCALE, name="scale.lua").only.verdicts()
         with tempfile.TemporaryDirectory() as folder:

@@ -30,7 +30,7 @@
 extern "C" {
 #endif
 
-#define WGRUN_C_API_VERSION 6
+#define WGRUN_C_API_VERSION 7
 
 #if defined(__GNUC__)
 #define WGRUN_API __attribute__((visibility("default")))
@@ -193,6 +193,24 @@ WGRUN_API int wgrun_verdicts_get(const wgrun_verdicts *verdicts, size_t index, w
 WGRUN_API int wgrun_verdicts_json(const wgrun_verdicts *verdicts, const char **json);
 WGRUN_API int wgrun_verdicts_close(wgrun_verdicts *verdicts);
 
+/* A number of a launch: a parameter by its name, or "p+8", 8 bytes from the start of the structure p. */
+typedef struct wgrun_number {
+    const char *name;
+    int64_t value;
+} wgrun_number;
+
+/* What is given of the launches that verdicts are about, and what the proofs may take. Since version 7. */
+typedef struct wgrun_assumptions {
+    size_t size;
+    double budget;       /* seconds that proofs may take, counted in operations, so that verdicts do not depend on the
+                          * machine; 0: 10 */
+    uint32_t grid[3];    /* CTAs; all 0: any grid */
+    uint32_t block[3];   /* of PTX that leaves them open: threads of a CTA, CTAs of a cluster; all 0: as the text says */
+    uint32_t cluster[3];
+    const wgrun_number *numbers;
+    size_t number_count;
+} wgrun_assumptions;
+
 /* ---- PTX of other compilers ----------------------------------------------------------------------------------------- */
 
 /* Checks every kernel of a PTX text by the rules that need no launch. `name` is what findings call the text ("stdin" if
@@ -200,6 +218,9 @@ WGRUN_API int wgrun_verdicts_close(wgrun_verdicts *verdicts);
  * "instructions", "unread", "undecided", "verdicts"}]}; it lives until the thread's next call of this function. A text that
  * is no PTX has findings, too. Since version 4. */
 WGRUN_API int wgrun_check_ptx(const char *name, const char *text, size_t length, const char **json);
+/* The same for launches as given, which are all launches if `given` is NULL. Since version 7. */
+WGRUN_API int wgrun_check_ptx_given(const char *name, const char *text, size_t length, const wgrun_assumptions *given,
+                                    const char **json);
 
 /* ---- Engines -------------------------------------------------------------------------------------------------------- */
 
@@ -417,6 +438,9 @@ WGRUN_API int wgrun_kernel_check(wgrun_kernel *kernel, const wgrun_launch *launc
  * it can be cancelled. What the proof finds is among the findings of later checks.
  * Since version 3. */
 WGRUN_API int wgrun_kernel_verdicts(wgrun_kernel *kernel, wgrun_verdicts **verdicts);
+/* The same for launches as given, which are all launches if `given` is NULL. WGRUN_BAD_ARGUMENT for numbers that the kernel
+ * does not have. Since version 7. */
+WGRUN_API int wgrun_kernel_verdicts_given(wgrun_kernel *kernel, const wgrun_assumptions *given, wgrun_verdicts **verdicts);
 
 /* The kernel's text and its length in bytes. WGRUN_FOUND_ERRORS if the checker found an error. `length` may be NULL. */
 WGRUN_API int wgrun_kernel_ptx(wgrun_kernel *kernel, const char **text, size_t *length);

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Iterator
 
-API_VERSION = 6  # of wgrun.h, as used here
+API_VERSION = 7  # of wgrun.h, as used here
 LIBRARY_NAMES = ("libwgrun_c.so.1", "libwgrun_c.so")
 
 # wgrun_backend
@@ -67,6 +67,15 @@ class Finding(Sized):
 class Verdict(Sized):
     _fields_ = [("size", c_size_t), ("kind", c_int), ("line", c_int), ("property", c_char_p), ("title", c_char_p),
                 ("domain", c_char_p), ("reason", c_char_p), ("file", c_char_p), ("assumption", c_char_p)]
+
+
+class Number(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("value", c_int64)]
+
+
+class Assumptions(Sized):
+    _fields_ = [("size", c_size_t), ("budget", c_double), ("grid", c_uint32 * 3), ("block", c_uint32 * 3),
+                ("cluster", c_uint32 * 3), ("numbers", POINTER(Number)), ("number_count", c_size_t)]
 
 
 class Limits(Sized):
@@ -160,7 +169,7 @@ _FUNCTIONS = {
     "verdicts_get": [_H, c_size_t, POINTER(Verdict)],
     "verdicts_json": [_H, _STRINGS],
     "verdicts_close": [_H],
-    "check_ptx": [c_char_p, c_char_p, c_size_t, _STRINGS],
+    "check_ptx_given": [c_char_p, c_char_p, c_size_t, POINTER(Assumptions), _STRINGS],
     "cancellation_open": [PollFunction, c_void_p, _OUT],
     "cancellation_request": [_H],
     "cancellation_use": [_H],
@@ -182,7 +191,7 @@ _FUNCTIONS = {
     "kernel_info_get": [_H, POINTER(KernelInfo)],
     "kernel_parameter": [_H, c_size_t, POINTER(Parameter)],
     "kernel_check": [_H, POINTER(Launch), _OUT],
-    "kernel_verdicts": [_H, _OUT],
+    "kernel_verdicts_given": [_H, POINTER(Assumptions), _OUT],
     "kernel_ptx": [_H, _STRINGS, POINTER(c_size_t)],
     "kernel_cuda": [_H, _STRINGS, POINTER(c_size_t)],
     "kernel_cubin": [_H, c_int, _OUT, POINTER(c_size_t)],

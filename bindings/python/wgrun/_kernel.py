@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Sequence, Tuple, Union
 
 from . import _abi
 from ._abi import LIBRARY
+from ._assumptions import Assumptions, Extents
 from ._assembly import AssemblyReport, report_of
 from ._cancellation import work
 from ._engine import Engine, Handle, backend_number, opened_by_work
@@ -203,11 +205,14 @@ class Kernel:
             work(lambda: LIBRARY.wgrun_kernel_check(self._handle.value, launch, ctypes.byref(handle)))
         return take_findings(handle)
 
-    def verdicts(self) -> list[Verdict]:
-        """What is proved of the kernel for every launch, property by property (docs/verdicts.md). Takes some seconds at most."""
-        handle = ctypes.c_void_p()
+    def verdicts(self, grid: Extents | None = None, assume: Mapping[str, int] | None = None,
+                 budget: float | None = None) -> list[Verdict]:
+        """What is proved of the kernel for every launch, property by property (docs/verdicts.md); with a grid or assumed numbers
+        ({"n": 64}), for every launch that has them. budget: the seconds that proofs may take, counted in operations, so that verdicts
+        do not depend on the machine (None: 10). Raises ArgumentError for numbers that the kernel does not have."""
+        handle, given = ctypes.c_void_p(), Assumptions(grid=grid, assume=assume, budget=budget).struct()
         with self._engine.turn:
-            work(lambda: LIBRARY.wgrun_kernel_verdicts(self._handle.value, ctypes.byref(handle)))
+            work(lambda: LIBRARY.wgrun_kernel_verdicts_given(self._handle.value, given, ctypes.byref(handle)))
         return take_verdicts(handle)
 
     def report(self) -> AssemblyReport:

@@ -11,32 +11,33 @@ from typing import Any
 
 from . import _tool
 from ._abi import LIBRARY
+from ._assumptions import Assumptions
 from ._cancellation import work
 from ._errors import FileError, Finding, Findings, Note, Verdict
 
 
-def _by_tool(tool: str, text: str) -> str:
+def _by_tool(tool: str, text: str, given: Assumptions) -> str:
     """What the tool prints, in whose process a text does no harm."""
-    done = subprocess.run([tool, "check", "--json", "-"], input=text, capture_output=True, text=True, check=False)
+    done = subprocess.run([tool, "check", "--json", *given.words(), "-"], input=text, capture_output=True, text=True, check=False)
     if not done.stdout.startswith("{"):
         raise FileError(done.stderr.strip() or f"wgrun check ended with {done.returncode}", "EIO")
     return done.stdout
 
 
-def _by_library(text: str) -> str:
+def _by_library(text: str, given: Assumptions) -> str:
     """The same, by the library."""
     printed = c_char_p()
     raw = text.encode()
     try:
-        work(lambda: LIBRARY.wgrun_check_ptx(b"stdin", raw, len(raw), byref(printed)))
+        work(lambda: LIBRARY.wgrun_check_ptx_given(b"stdin", raw, len(raw), given.struct(), byref(printed)))
     except (ImportError, OSError) as error:
         raise FileError(f"no wgrun on PATH and none in WGRUN_TOOL, and {error}", "ENOENT") from None
     return (printed.value or b"").decode()
 
 
-def _checked(text: str) -> str:
+def _checked(text: str, given: Assumptions) -> str:
     tool = _tool.found()
-    return _by_tool(tool, text) if tool else _by_library(text)
+    return _by_tool(tool, text, given) if tool else _by_library(text, given)
 
 
 def _finding(given: dict[str, Any]) -> Finding:
@@ -98,9 +99,9 @@ def _printed(finding: Finding) -> str:
     return "\n".join(lines)
 
 
-def check_text(text: str, name: str, at_sources: bool) -> Findings:
+def check_text(text: str, name: str, at_sources: bool, given: Assumptions = Assumptions()) -> Findings:
     """Checks a PTX text that findings call `name`. at_sources: findings are at lines of the source, where .loc tells them."""
-    listed = _named(json.loads(_checked(text)), name)
+    listed = _named(json.loads(_checked(text, given)), name)
     findings = [_finding(given) for given in listed["findings"]]
     if at_sources:
         sources = _Sources(text)
@@ -112,14 +113,15 @@ def check_text(text: str, name: str, at_sources: bool) -> Findings:
     return out
 
 
-def check_ptx(text: str) -> Findings:
+def check_ptx(text: str, **given: Any) -> Findings:
     """Checks every kernel of a PTX text by the rules that need no launch; no GPU is needed.
 
     Lines are those of the text, whose file is called "stdin"; notes name the lines of the source that .loc tells.
     A text that is no PTX has findings, too. The list's `verdicts` say what is proved of each kernel. The tool checks it (on PATH, or
     in WGRUN_TOOL) or, where there is none, the library. Raises FileError where neither is found.
+    Options as those of the tool: grid, block, cluster, assume ({"n": 64}), budget.
     """
-    return check_text(text, "stdin", at_sources=False)
+    return check_text(text, "stdin", at_sources=False, given=Assumptions(**given))
 
 
 def check_triton(kernel: Any) -> Findings:

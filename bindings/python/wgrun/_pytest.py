@@ -16,7 +16,7 @@ def _report(what: Any, folder: Path, grid: Optional[Sequence[int]], arguments: O
     if hasattr(what, "asm"):  # Triton's
         return check(what.asm["ptx"], f"{getattr(what, 'name', 'kernel')}.ptx", grid=grid, **options)
     if hasattr(what, "verdicts"):
-        return of_kernel(what, grid, arguments)
+        return of_kernel(what, grid, arguments, **options)
     if isinstance(what, str) and "\n" in what:
         return check(what, grid=grid, **options)
     return check(folder / os.fspath(what), grid=grid, **{"restricted": False, **options})
@@ -28,7 +28,7 @@ def wgrun_check(request: pytest.FixtureRequest) -> Callable[..., Report]:
 
     what: a path of a script or PTX, beside the test's file; a text; a kernel of wgrun, or one that Triton has compiled.
     strict: whether everything has to be proved. grid, arguments: of a kernel of wgrun, a launch that is checked, too (Kernel.check).
-    Other options are those of wgrun.check: dynamic, block, cluster, assume, seconds, ...
+    Other options are those of wgrun.check: dynamic, block, cluster, assume, budget, seconds, ...; of a kernel of wgrun assume and budget.
     """
     folder = Path(str(request.path)).parent
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _tool
 from ._abi import LIBRARY
+from ._assumptions import Assumptions
 from ._errors import FileError, LimitError, refuse
 
 if TYPE_CHECKING:
@@ -120,17 +121,11 @@ def _verdict(kernel: str, given: Mapping[str, Any]) -> str:
     return f"{kernel}: {given['property']}: {given['verdict']}" + (f": {why}" if why else "")
 
 
-def options(*, dynamic: bool = False, seeds: int = 4, perf: bool = False, block: Optional[Sequence[int]] = None,
-            cluster: Optional[Sequence[int]] = None, grid: Optional[Sequence[int]] = None,
-            assume: Optional[Mapping[str, int]] = None, budget: Optional[float] = None) -> list[str]:
+def options(*, dynamic: bool = False, seeds: int = 4, perf: bool = False, **given: Any) -> list[str]:
     """The words of `wgrun check` for these options."""
     words = ["--dynamic", f"--seeds={seeds}"] if dynamic else []
     words += ["--perf"] if perf else []
-    for name, extents in (("block", block), ("cluster", cluster), ("grid", grid)):
-        if extents:
-            words.append(f"--{name}={','.join(str(int(extent)) for extent in extents)}")
-    words += [f"--assume={name}={int(value)}" for name, value in (assume or {}).items()]
-    return words + ([f"--budget={budget:g}"] if budget is not None else [])
+    return words + Assumptions(**given).words()
 
 
 def joint(reports: Sequence[Report]) -> Report:
@@ -146,10 +141,11 @@ def failed(file: str, error: Exception) -> Report:
     return Report({"findings": [finding], "version": "", "inputs": [], "kernels": []})
 
 
-def of_kernel(kernel: "Kernel", grid: Any = None, arguments: Optional[Sequence[Any]] = None) -> Report:
-    """The report of a kernel that a script has made; with a grid and arguments, also of that launch (Kernel.check)."""
+def of_kernel(kernel: "Kernel", grid: Any = None, arguments: Optional[Sequence[Any]] = None, **given: Any) -> Report:
+    """The report of a kernel that a script has made; with a grid and arguments, also of that launch (Kernel.check). Options: assume and
+    budget, of Kernel.verdicts."""
     findings = json.loads(kernel.check(grid, arguments).json)["findings"]
-    verdicts = [{key: value for key, value in vars(verdict).items() if value} for verdict in kernel.verdicts()]
+    verdicts = [{key: value for key, value in vars(verdict).items() if value} for verdict in kernel.verdicts(**given)]
     return Report({"findings": findings, "version": LIBRARY.wgrun_version().decode(), "inputs": [],
                    "kernels": [{"name": kernel.name, "file": kernel.file, "line": kernel.line, "verdicts": verdicts}]})
 

@@ -245,6 +245,61 @@ static const char unfenced_text[] =
     "  k:wgmma_wait_group(0)\n"
     "end)\n";
 
+/* Verdicts of some launches, and proofs that may take no time. */
+static void verdicts_given(wgrun_engine *engine) {
+    static const char counted_text[] =
+        "return require('wgrun').kernel('counted', { threads = 64 }, function(k)\n"
+        "  local bar, tid, n = k:shared { bytes = 8, align = 8 }, k:special 'tid.x', k:param('n', 'u32')\n"
+        "  k:if_(tid:eq(0), function() k:mbarrier_init(bar, 1) end)\n"
+        "  k:loop({ from = 0, to = n, step = 1 }, function() k:bar_sync(0) end)\n"
+        "  k:if_(tid:eq(0), function() k:if_(k:special 'ctaid.x':ne(50), function() k:mbarrier_arrive(bar) end) end)\n"
+        "  k:if_(tid:eq(32), function() k:mbarrier_wait(k:address(bar), 0) end)\n"
+        "end)\n";
+    static const char ptx[] = ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u32 n) { ret; }\n";
+    static const struct {
+        double budget;
+        uint32_t grid_x;
+        const char *name;
+        int status;
+    } wrong[] = {{-1, 0, NULL, WGRUN_BAD_ARGUMENT}, {0, 7, "n", WGRUN_BAD_ARGUMENT}, {0, 0, "m", WGRUN_BAD_ARGUMENT}};
+    wgrun_kernel *kernel = only_kernel(engine, counted_text);
+    wgrun_number number = {"n", 64};
+    wgrun_assumptions given = {0};
+    wgrun_verdicts *verdicts = NULL;
+    const char *json = NULL;
+    size_t i;
+    CHECK(wgrun_kernel_verdicts_given(kernel, &given, &verdicts) == WGRUN_BAD_ARGUMENT);
+    given.size = sizeof given;
+    given.numbers = &number;
+    given.number_count = 1;
+    CHECK(wgrun_kernel_verdicts_given(kernel, &given, &verdicts) == WGRUN_OK);
+    CHECK(wgrun_verdicts_json(verdicts, &json) == WGRUN_OK && strstr(json, "all launches with n = 64") != NULL);
+    CHECK(wgrun_verdicts_close(verdicts) == WGRUN_OK);
+    CHECK(wgrun_check_ptx_given(NULL, ptx, sizeof ptx - 1, &given, &json) == WGRUN_OK && strstr(json, "with n = 64") != NULL);
+    given.grid[0] = 7, given.grid[1] = given.grid[2] = 1;
+    CHECK(wgrun_kernel_verdicts_given(kernel, &given, &verdicts) == WGRUN_OK);
+    CHECK(wgrun_verdicts_json(verdicts, &json) == WGRUN_OK && strstr(json, "all launches of grids of 7 with n = 64") != NULL);
+    CHECK(wgrun_verdicts_close(verdicts) == WGRUN_OK);
+    for (i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+        wgrun_assumptions one = {0};
+        wgrun_number other = {wrong[i].name, 1};
+        one.size = sizeof one;
+        one.budget = wrong[i].budget;
+        one.grid[0] = wrong[i].grid_x;
+        one.numbers = &other;
+        one.number_count = wrong[i].name != NULL;
+        CHECK(wgrun_kernel_verdicts_given(kernel, &one, &verdicts) == wrong[i].status);
+    }
+    given.numbers = NULL;
+    CHECK(wgrun_kernel_verdicts_given(kernel, &given, &verdicts) == WGRUN_BAD_ARGUMENT);
+    CHECK(wgrun_kernel_verdicts_given(kernel, NULL, NULL) == WGRUN_BAD_ARGUMENT);
+    given.number_count = 0;
+    given.budget = 1e-9;
+    CHECK(wgrun_kernel_verdicts_given(kernel, &given, &verdicts) == WGRUN_OK);
+    CHECK(wgrun_verdicts_json(verdicts, &json) == WGRUN_OK && strstr(json, "undecided") != NULL);
+    CHECK(wgrun_verdicts_close(verdicts) == WGRUN_OK && wgrun_kernel_close(kernel) == WGRUN_OK);
+}
+
 static void findings_of_kernels(wgrun_engine *engine) {
     wgrun_kernel *kernel = only_kernel(engine, unfenced_text);
     wgrun_findings *findings = NULL, *of_error = NULL;
@@ -280,6 +335,7 @@ static void findings_of_kernels(wgrun_engine *engine) {
     CHECK(wgrun_verdicts_json(verdicts, &json) == WGRUN_OK && strstr(json, "\"reason\": \"WG-PROXY-01\"") != NULL);
     CHECK(wgrun_findings_close((wgrun_findings *)(void *)verdicts) == WGRUN_BAD_HANDLE);
     CHECK(wgrun_verdicts_close(verdicts) == WGRUN_OK && wgrun_verdicts_close(verdicts) == WGRUN_BAD_HANDLE);
+    verdicts_given(engine);
 
     CHECK(wgrun_kernel_ptx(kernel, &text, NULL) == WGRUN_FOUND_ERRORS);
     CHECK(strcmp(last().rule, "WG-PROXY-01") == 0 && last().line == 12);

@@ -1,0 +1,61 @@
+"""What is given of the launches that verdicts are about, and how long their proofs may take."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Optional, Union
+
+from . import _abi
+from ._errors import c_number, c_text, refuse
+
+Extents = Union[int, Sequence[int]]
+
+
+def _extents(what: str, given: Optional[Extents]) -> tuple[int, ...]:
+    if given is None:
+        return ()
+    out = (given,) if isinstance(given, int) else tuple(given)
+    if not 1 <= len(out) <= 3 or not all(isinstance(one, int) and 1 <= one < 1 << 31 for one in out):
+        refuse(f"{what} {given!r}: one to three extents, each at least 1")
+    return out
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """None is what holds by itself: every launch, and as long as proofs take."""
+
+    grid: Optional[Extents] = None  #: CTAs
+    block: Optional[Extents] = None  #: of PTX that leaves it open: threads of a CTA
+    cluster: Optional[Extents] = None  #: likewise, CTAs of a cluster
+    assume: Optional[Mapping[str, int]] = None  #: numbers of the launch by name: {"n": 64}
+    budget: Optional[float] = None  #: seconds that proofs may take, counted in operations
+
+    def words(self) -> list[str]:
+        """These as options of `wgrun check`."""
+        out = []
+        for name in ("block", "cluster", "grid"):
+            extents = _extents(name, getattr(self, name))
+            out += [f"--{name}={','.join(map(str, extents))}"] if extents else []
+        out += [f"--assume={name}={int(value)}" for name, value in (self.assume or {}).items()]
+        return out + ([f"--budget={self._seconds():g}"] if self.budget is not None else [])
+
+    def struct(self) -> _abi.Assumptions:
+        """These for the library."""
+        numbers = self.assume or {}
+        out = _abi.Assumptions(number_count=len(numbers))
+        out.numbers = (_abi.Number * max(len(numbers), 1))(
+            *((c_text("assume", name), c_number(f"assume: {name}", int(value), signed=True)) for name, value in numbers.items()))
+        for name in ("block", "cluster", "grid"):
+            extents = _extents(name, getattr(self, name))
+            if extents:
+                setattr(out, name, (ctypes.c_uint32 * 3)(*extents, *[1] * (3 - len(extents))))
+        if self.budget is not None:
+            out.budget = max(self._seconds(), 1e-9)  # 0 there is no budget given, here nothing is to be proved
+        return out
+
+    def _seconds(self) -> float:
+        if isinstance(self.budget, bool) or not isinstance(self.budget, (int, float)) or not 0 <= self.budget < float("inf"):
+            refuse(f"budget {self.budget!r}: seconds, 0 or more")
+        return self.budget
