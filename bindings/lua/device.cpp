@@ -1,5 +1,4 @@
 // wg.device: the GPU, or why there is none.
-#include <algorithm>
 #include <memory>
 
 #include "bindings/lua/args.hpp"
@@ -14,15 +13,7 @@ namespace {
 // device memory that tensors and launches hold now.
 int device(lua_State* L) {
     auto& info = held<gpu::DeviceInfo>(L);
-    const int failed = attempted(L, [&] {
-        const gpu::MachineReport report = gpu::doctor();
-        const auto hopper = [](const gpu::DeviceInfo& d) { return d.major == 9 && d.minor == 0; };
-        const auto found = std::find_if(report.devices.begin(), report.devices.end(), hopper);
-        if (!report.no_device.empty() || found == report.devices.end()) {
-            throw EnvironmentError("ENODEV", report.no_device.empty() ? "no sm_90 device" : report.no_device);
-        }
-        info = *found;
-    });
+    const int failed = attempted(L, [&] { info = gpu::find_device(); });
     if (failed != 0) return failed;
     lua_createtable(L, 0, 9);
     put_string(L, "name", info.name);

@@ -84,6 +84,10 @@ struct MachineReport {
     CacheInfo cache;
 };
 
+/// The GPU that kernels run on: the first one of sm_90. Creates no context. Throws EnvironmentError ENODEV,
+/// with the reason, where there is none.
+DeviceInfo find_device();
+
 /// Inspects the machine. Creates no context and never throws for what is missing.
 MachineReport doctor();
 
