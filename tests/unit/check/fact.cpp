@@ -18,7 +18,7 @@ const Decision loop{10, 12, roots::loop(10) | roots::param(0), true, false};
 
 TEST_CASE("what holds on both ways holds behind them") {
     CHECK(join(check::Fact::always(), check::Fact::always(), on_n) == check::Fact::always());
-    CHECK(join({}, {}, on_n).kind == Kind::absent);
+    CHECK(join(check::Fact{}, {}, on_n).kind == Kind::absent);
 }
 
 TEST_CASE("what holds on one way depends on the condition") {
