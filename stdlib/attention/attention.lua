@@ -108,6 +108,10 @@ function module.packed_batches(name, values, of_queries)
     return shape[1]
   end
   local starts = vector "query_starts"
+  if starts < 2 then
+    fail(("%s: `query_starts` has %d value%s, and so no sequence: a sequence is between two values"):format(
+      name, starts, starts == 1 and "" or "s"))
+  end
   if not of_queries then vector("key_starts", starts) end
   return starts - 1
 end

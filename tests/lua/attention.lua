@@ -43,6 +43,19 @@ check.refuses("wg.attention: unknown layout `bsdh`: did you mean `bshd`? (legal:
 check.refuses("wg.attention: 6 heads cannot share 4 heads of K and V: kv_heads must divide heads", function() wg.attention { heads = 6, kv_heads = 4 } end)
 check.refuses("wg.attention: blocks of 256 keys take 327680 bytes of shared memory, and there are 231424", function() wg.attention { block = 256, dim = 128 } end)
 check.refuses('wg.attention: `packed` excludes `layout` = "bhsd": packed tensors are sequence x head x dim', function() wg.attention { packed = true, layout = "bhsd" } end)
+do
+  local packed, ones = wg.attention { dim = 64, packed = true }, wg.zeros("bf16", { 9, 1, 64 })
+  local function starts(...) return wg.zeros("s32", { ... }) end
+  for message, given in pairs {
+    ["attention: `query_starts` has 1 value, and so no sequence: a sequence is between two values"] = { starts(1), starts(1) },
+    ["attention: `query_starts` has 0 values, and so no sequence: a sequence is between two values"] = { starts(0), starts(0) },
+    ["attention: `key_starts` must be a vector of batch + 1 = 3 s32, not 2"] = { starts(3), starts(2) },
+    ["attention: `key_starts` must be a vector of batch + 1 = 3 s32, not 3 x 1"] = { starts(3), starts(3, 1) },
+  } do
+    local o = { query_starts = given[1], key_starts = given[2], max_queries = 9 }
+    check.refuses(message, function() packed:launch(ones, ones, ones, ones, o) end)
+  end
+end
 check.refuses("wg.attention: softcap is -1.0, must be positive", function() wg.attention { softcap = -1.0 } end)
 
 local made = wg.attention { dim = 64, heads = 2 }
