@@ -77,7 +77,7 @@ class Inequalities {
 
 class GlobalMemory {
   public:
-    GlobalMemory(const Outline& outline, const Budget& budget, Gaps& gaps, std::optional<Dim3> grid)
+    GlobalMemory(const Outline& outline, const Budget& budget, Gaps& gaps, Dim3 grid)
         : program_(outline.program()),
           gaps_(gaps),
           solver_(budget.questions()),
@@ -167,13 +167,12 @@ class GlobalMemory {
     /// Dimensions y and z are taken to have one where the grid is not given.
     bool is_of_one_cta(Where where, std::string_view name) {
         const auto open = [&](std::string_view dim, std::uint32_t given) {
-            return flat_.contains(fmt::format("nctaid.{}", dim)) && (grid_ ? given != 1 : dim == "x");
+            return flat_.contains(fmt::format("nctaid.{}", dim)) && (given != 0 ? given != 1 : dim == "x");
         };
-        const Dim3 grid = grid_.value_or(Dim3{});
-        if (!open("x", grid.x) && !open("y", grid.y) && !open("z", grid.z)) return false;
+        if (!open("x", grid_.x) && !open("y", grid_.y) && !open("z", grid_.z)) return false;
         gaps_.add(Property::global_races, where,
                   fmt::format("the kernel does not ask which CTA it is: those of a grid meet in {}", name),
-                  grid_ ? std::string(run_it) : "--grid 1 decides it for one");
+                  grid_.x != 0 ? std::string(run_it) : "--grid 1 decides it for one");
         return true;
     }
 
@@ -196,13 +195,12 @@ class GlobalMemory {
     Accesses accesses_;
     Inequalities inequalities_;
     std::set<std::string> flat_;
-    std::optional<Dim3> grid_;
+    Dim3 grid_;  ///< 0: any
 };
 
 }  // namespace
 
-GlobalMemoryProof prove_global_memory(const Outline& outline, const Budget& budget, Gaps& gaps,
-                                      std::optional<Dim3> grid) {
+GlobalMemoryProof prove_global_memory(const Outline& outline, const Budget& budget, Gaps& gaps, Dim3 grid) {
     if (has_solver()) return GlobalMemory(outline, budget, gaps, grid).run();
     for (const Property property : {Property::global_races, Property::bounds})
         gaps.add(property, outline.program().where(), "the library isl is not installed (libisl23)",
