@@ -46,9 +46,16 @@ class Inequalities {
         return {conditions.begin(), conditions.end()};
     }
 
-    bool by_solver(const Polynomial& number, std::span<const Formula> conditions) const {
+    bool by_solver(const Polynomial& number, std::span<const Formula> conditions) {
         System system(solver_, atoms_);
         for (const Formula condition : conditions) system.add(condition, 0);
+        // That a quotient is not below 0, a product alone may show.
+        for (const Atom atom : number.atoms())
+            if (const Definition of = atoms_[atom];
+                of.kind == Definition::Kind::quotient && !of.parts[1].is_constant())
+                if (const Polynomial alone = Polynomial::of(atom);
+                    number != alone && holds(alone, conditions))
+                    system.add_positive(alone);
         return system.implies_positive(number);
     }
 
@@ -80,6 +87,7 @@ class GlobalMemory {
     GlobalMemory(const Outline& outline, const Budget& budget, Gaps& gaps, Dim3 grid)
         : program_(outline.program()),
           gaps_(gaps),
+          budget_(budget),
           solver_(budget.questions()),
           inequalities_(solver_, accesses_.atoms),
           grid_(grid) {
@@ -104,6 +112,7 @@ class GlobalMemory {
         races();
         out.extents = bounds();
         out.flat = std::move(flat_);
+        solver_.keep(budget_.questions() / 4);  // a bound that is not found makes a limit less exact alone
         out.limits = limits(solver_, accesses_, [this](const std::vector<Formula>& conditions) {
             return inequalities_.under(conditions);
         });
@@ -191,6 +200,7 @@ class GlobalMemory {
 
     const Program& program_;
     Gaps& gaps_;
+    const Budget& budget_;
     const Solver solver_;
     Accesses accesses_;
     Inequalities inequalities_;
