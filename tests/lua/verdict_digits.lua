@@ -2,7 +2,7 @@
 -- loop do not overlap. What is right is proved, and what is nearly so is not.
 local wg = require "wgrun"
 
---- Each of 128 threads of each CTA writes words of D: place(k, tid, cx, cy) and, in a loop, `turns` words from there on.
+--- Each of 128 threads of each CTA writes words of D: place(k, tid, cx, cy), and in a loop `turns` words from there.
 local function races(place, more)
   more = more or {}
   local kernel = wg.kernel("writer", { threads = 128, grid = { more.columns or 8, "any", 1 } }, function(k)

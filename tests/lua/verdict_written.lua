@@ -38,14 +38,15 @@ end
 for what, as in pairs {
   ["the first chunk stores, too"] = { stored = function(_, number) return number:ge(0) end },
   ["the first chunk alone stores"] = { stored = function(_, number) return number:eq(0) end },
-  ["whoever has a chunk stores"] = { stored = function(_, _, n) return n:gt(0) end },
+  ["all that have a chunk store"] = { stored = function(_, _, n) return n:gt(0) end },
   ["the last chunk has another number"] = { between = function(k, last) k:add(last, last, 1) end },
   ["the last chunk has the number of chunks"] = { between = function(k, last, n) k:mov(last, n) end },
   ["the second chunk leaves, and no other"] = {
     leaves = function(k, left, number) k:if_(number:eq(1), function() k:mov(left, number) end) end,
   },
   ["numbers below 0"] = {
-    type = "s32", stored = function(_, number) return number:ne(0) end, between = function(k, last) k:sub(last, last, 1) end,
+    type = "s32", stored = function(_, number) return number:ne(0) end,
+    between = function(k, last) k:sub(last, last, 1) end,
   },
 } do
   if verdict(as) == "proved" then error("proved, and wrong: " .. what) end
