@@ -21,8 +21,7 @@ constexpr Option kernel_keys[] = {
     {"cluster", "integer|table = 1", "the CTAs of a cluster: a number, or { x, y, z }"},
     {"grid", "integer|table?",
      "the CTAs of its only grid: launches have it unless they name one, another one is refused, and verdicts "
-     "are of "
-     "this one"},
+     "are of this one. { 2, \"any\", 1 }: along y a launch may have any number"},
     {"translated", "boolean|table = false",
      R"(a compiler has made it, and wgrun lua has translated it: rules that compilers keep only in part warn (docs/foreign.md). A list names what is assumed since only a launch decides it, "threads" or "cluster": what follows from that is not checked)"},
     {"names", "boolean = false",
@@ -60,8 +59,8 @@ int kernel_new(lua_State* L) {
     const std::int64_t threads = several ? 0 : options.integer("threads", 128, 0, INT32_MAX);
     const Dim3 block = several ? options.extents("threads") : Dim3{static_cast<std::uint32_t>(threads), 1, 1};
     const Dim3 cluster = options.extents("cluster");
-    std::optional<Dim3> grid;
-    if (options.has("grid")) grid = options.extents("grid");
+    const bool has_grid = options.has("grid");
+    const Dim3 grid = options.extents("grid", "any");
     std::optional<Assumed> translated;
     if (options.has("translated")) translated = read_assumed(L, options);
     const bool names = options.boolean("names", session(L).name_registers);
@@ -74,7 +73,7 @@ int kernel_new(lua_State* L) {
         trace->name = name;
         trace->names = names;
         trace->builder.emplace(std::string(name), block, cluster, caller(L));
-        if (grid) trace->builder->only_grid(*grid);
+        if (has_grid) trace->builder->only_grid(grid);
         if (translated) trace->builder->translated(*translated);
         trace->threads = static_cast<int>(block.volume());
         trace->cluster = static_cast<int>(cluster.volume());

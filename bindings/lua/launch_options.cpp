@@ -85,7 +85,7 @@ void read_arguments(lua_State* L, const Program& program, const Options& options
 
 void read_launch_options(lua_State* L, Kernel& kernel, const Options& options, RunOptions& out,
                          LaunchTensors& tensors) {
-    const std::optional<Dim3>& declared = kernel.program().grid();
+    const std::optional<Dim3> declared = kernel.program().grid();
     out.grid = declared && !options.has("grid") ? *declared : options.extents("grid");
     if (options.has("block")) out.block = options.extents("block");
     if (options.has("cluster")) out.cluster = options.extents("cluster");

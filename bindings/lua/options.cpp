@@ -61,7 +61,7 @@ Options::Options(lua_State* L, int index, const char* function, std::span<const 
     lua_replace(L, index_);
 }
 
-Dim3 Options::extents(std::string_view key) const {
+Dim3 Options::extents(std::string_view key, std::string_view open) const {
     if (!has(key)) return {};
     if (push(key) == LUA_TTABLE) {
         lua_pushnil(L_);
@@ -75,10 +75,27 @@ Dim3 Options::extents(std::string_view key) const {
             });
         }
     }
+    // A list without the words.
+    bool is_open[3]{};
+    if (!open.empty() && lua_type(L_, -1) == LUA_TTABLE) {
+        lua_newtable(L_);
+        for (lua_Integer i = 1, count = static_cast<lua_Integer>(lua_rawlen(L_, -2)); i <= count; ++i) {
+            lua_rawgeti(L_, -2, i);
+            if (i <= 3 && lua_type(L_, -1) == LUA_TSTRING && string_argument(L_, -1) == open) {
+                is_open[i - 1] = true;
+                lua_pop(L_, 1);
+                lua_pushinteger(L_, 1);
+            }
+            lua_rawseti(L_, -2, i);
+        }
+        lua_replace(L_, -2);
+    }
     auto& values = held<std::vector<std::int64_t>>(L_);
     read_integers(L_, -2, key.data(), values, 3);
     for (std::size_t i = 0; i < values.size(); ++i)
-        if (values[i] < 1 || values[i] > INT32_MAX)
+        if (is_open[i])
+            values[i] = 0;
+        else if (values[i] < 1 || values[i] > INT32_MAX)
             lua::fail(L_, [&] {
                 return fmt::format("option `{}`: entry {} is {}, must be 1..2147483647", key, i + 1,
                                    values[i]);

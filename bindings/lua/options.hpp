@@ -45,7 +45,8 @@ class Options {
                        std::optional<std::size_t> fallback = {}) const;
 
     /// {x, y, z}, {x, y}, {x} or x, each 1 to 2147483647; missing extents are 1.
-    Dim3 extents(std::string_view key) const;
+    /// open: a word for entries that may be anything, which are 0.
+    Dim3 extents(std::string_view key, std::string_view open = {}) const;
 
     /// Pushes the value (nil if absent) and returns its Lua type.
     int push(std::string_view key) const;

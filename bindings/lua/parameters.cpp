@@ -20,11 +20,18 @@ void read_param_type(std::string_view text, ParamRequest& request) {
     static_cast<ParamType&>(request) = param_type(text);
 }
 
-// k:param(name, type): the parameter's value in a register
+constexpr Option param_keys[] = {
+    {"least", "integer?",
+     "of an integer: launches that pass less are refused, and verdicts are of the others; 1 and more"}};
+
+// k:param(name, type, { least = }): the parameter's value in a register
 int builder_param(lua_State* L) {
     const auto& trace = trace_argument(L);
     const std::string_view name = string_argument(L, 2);
     const std::string_view type = string_argument(L, 3);
+    const Options options(L, 4, "k:param", param_keys, Options::Missing::empty);
+    const bool has_least = options.has("least");
+    const std::int64_t least = options.integer("least", 0);
     Builder& builder = builder_of(L, trace);
     auto& request = held<ParamRequest>(L);
     const Reg reg = guarded(L, [&] {
@@ -36,6 +43,7 @@ int builder_param(lua_State* L) {
                 "k:param(\"" + std::string(type) + "\", \"" + std::string(name) + "\")");
         read_param_type(type, request);
         const int index = builder.param(request.name, request.type, request.pointee, request.constant);
+        if (has_least) builder.at_least(index, least);
         isa::Form form;
         form.set(isa::Field::type, request.type);
         Reg value =
@@ -174,9 +182,11 @@ void open_parameters(lua_State* L) {
 Declares a parameter of the kernel. The arguments of a launch have the order of these calls.
 @param name string
 @param type string  a pointer such as "const bf16*" or "f32*", or "u32", "s32", "f32", "u64", "s64", "f64", "u16", "s16", "u8", "s8"
+@param options table?
 @return reg  its value, of 8 bits in a register of 16; for a pointer, the u64 address in global memory
 @example
-  local X, count = k:param("X", "const f32*"), k:param("count", "u32"))"},
+  local X, count = k:param("X", "const f32*"), k:param("count", "u32", { least = 4 }))",
+                                      param_keys},
 
                                      {"tensor_map", builder_tensor_map, R"(
 Declares a parameter that is a tensor map, for cp.async.bulk.tensor. The argument of a launch is a tensor, from which the map is made.

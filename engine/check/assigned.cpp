@@ -139,6 +139,42 @@ class WithZero final : public isa::UnknownAlgebra {
     std::function<bool(Reg, isa::Type)> at_least_one_;
 };
 
+/// Comparisons of 0 with a register, where they say whether it is 0.
+class IsZero final : public isa::UnknownAlgebra {
+  public:
+    using Term = isa::Term;
+    static constexpr Term yes{0}, no{1};
+
+    /// is_zero: of a register of the step. same: whether it has the width of a type.
+    IsZero(std::function<bool(Reg)> is_zero, std::function<bool(Reg, isa::Type)> same)
+        : is_zero_(std::move(is_zero)), same_(std::move(same)) {}
+    /// The register, once compare() has returned yes or no.
+    Reg reg() const { return reg_; }
+
+  private:
+    static constexpr Term zero{2}, it{3};
+
+    Term number(const Operand& operand, isa::Type type) override {
+        if (operand.kind == Operand::Kind::imm) return operand.imm == 0 ? zero : Term::unknown;
+        if (operand.kind != Operand::Kind::reg || isa::is_float(type)) return Term::unknown;
+        if (is_zero_(operand.reg)) return zero;
+        if (isa::is_signed(type) || !same_(operand.reg, type)) return Term::unknown;
+        reg_ = operand.reg;
+        return it;
+    }
+    Term compare(isa::Compared how, Term a, Term b) override {
+        using isa::Compared;
+        const bool first = a == zero && b == it;
+        if (!first && !(a == it && b == zero)) return Term::unknown;
+        if (how == Compared::eq || how == (first ? Compared::ge : Compared::le)) return yes;
+        return how == Compared::ne || how == (first ? Compared::lt : Compared::gt) ? no : Term::unknown;
+    }
+
+    std::function<bool(Reg)> is_zero_;
+    std::function<bool(Reg, isa::Type)> same_;
+    Reg reg_;
+};
+
 /// Follows a few registers, and what is constant: paths that have written other ones of them are kept apart.
 class Apart {
   public:
@@ -184,13 +220,47 @@ class Apart {
         if (block.end == BasicBlock::End::jump) return add(block.taken, assigned, numbers);
         if (open_.contains(block.condition.id) && !has(assigned, block.condition, numbers))
             missing_ = block.where;
+        const std::optional<Zero> zero = zero_where(block, numbers);
         for (const bool taken : {true, false}) {
             const std::uint64_t holds = taken != block.negated ? 1 : 0;
-            const auto [known, unknown] = numbers.try_emplace(block.condition.id, holds);
-            if (unknown || known->second == holds)
-                add(taken ? block.taken : block.otherwise, assigned, numbers);
-            if (unknown) numbers.erase(known);
+            const auto known = numbers.find(block.condition.id);
+            if (known != numbers.end() && known->second != holds) continue;
+            Numbers there = numbers;
+            there[block.condition.id] = holds;
+            if (zero && zero->holds == holds) there[zero->reg.id] = 0;
+            add(taken ? block.taken : block.otherwise, assigned, there);
         }
+    }
+
+    /// What is 0 where the condition of a block's end is that.
+    struct Zero {
+        Reg reg;
+        std::uint64_t holds;
+    };
+    std::optional<Zero> zero_where(const BasicBlock& block, const Numbers& numbers) const {
+        std::set<std::uint32_t> written;  // behind the comparison
+        for (auto step = block.steps.rbegin(); step != block.steps.rend(); ++step) {
+            std::set<std::uint32_t> its;
+            isa::for_each_written(*step, [&](Reg reg) { its.insert(reg.id); });
+            if (!its.contains(block.condition.id)) {
+                written.merge(its);
+                continue;
+            }
+            IsZero algebra(
+                [&](Reg reg) {
+                    const auto known = numbers.find(reg.id);
+                    return known != numbers.end() && known->second == 0 && !written.contains(reg.id);
+                },
+                [&](Reg reg, isa::Type type) {
+                    return isa::bits(type) == isa::bits(program_.registers()[reg.id].type);
+                });
+            const isa::Term truth = isa::meaning_of(*step, algebra);
+            if (step->guard || its.size() != 1 || (truth != IsZero::yes && truth != IsZero::no) ||
+                written.contains(algebra.reg().id) || algebra.reg() == block.condition)
+                return std::nullopt;
+            return Zero{algebra.reg(), truth == IsZero::yes ? 1U : 0U};
+        }
+        return std::nullopt;
     }
 
     /// What is found for one state may be found of paths that no thread takes, and is not for fewer of them.

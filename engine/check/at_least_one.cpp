@@ -86,7 +86,7 @@ std::set<std::uint32_t> at_least_one(const Program& program, const std::set<std:
         if (const std::optional<isa::ParameterRead> read = isa::parameter_read(step)) {
             const Param& param = program.params()[static_cast<std::size_t>(read->parameter)];
             const bool whole = read->offset == 0 && 8 * read->bytes == bits;
-            return whole && params.contains(param.name) ? std::optional<std::int64_t>(1) : std::nullopt;
+            return whole && params.contains(param.name) ? std::optional(param.taken_least()) : std::nullopt;
         }
         if (step.form.has(isa::Field::sreg)) return grid_size(isa::special_of(step.form), program.cluster());
         Least algebra(least);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "check/abstract_execution.hpp"
+#include "check/sizes.hpp"
 
 namespace wgrun::check {
 namespace {
@@ -55,8 +56,10 @@ class OneParameter {
         for (auto others = others_.begin(); others != others_.end(); ++others) {
             const std::int64_t other = others->with(value);
             if (others->too_long || !tried.insert(other).second) continue;
-            LaunchSizes sizes{program_.cluster(), std::vector<std::int64_t>(program_.params().size(), other)};
+            LaunchSizes sizes{program_.grid_like(program_.cluster()),
+                              std::vector<std::int64_t>(program_.params().size(), other)};
             sizes.params[index_] = value;
+            raise_to_least(program_, sizes.params);
             AbstractExecution run(program_, skeleton_, sizes);
             run.run();
             steps += run.operations();
@@ -96,11 +99,11 @@ std::string condition(const std::string& name, const std::vector<std::int64_t>& 
 
 /// Whether the kernel may not be meant for these values: the first ones, or all but the multiples of a
 /// number.
-bool is_precondition(const std::vector<std::int64_t>& values, std::int64_t last) {
-    std::int64_t least = 1;  // that is right
+bool is_precondition(const std::vector<std::int64_t>& values, std::int64_t first, std::int64_t last) {
+    std::int64_t least = first;  // that is right
     while (std::ranges::binary_search(values, least)) ++least;
     if (values.back() < least) return true;
-    for (std::int64_t value = 1; value <= last; ++value)
+    for (std::int64_t value = first; value <= last; ++value)
         if ((value % least == 0) == std::ranges::binary_search(values, value)) return false;
     return true;
 }
@@ -113,9 +116,10 @@ std::vector<Diagnostic> broken_sizes(const Program& program, const Skeleton& ske
         std::map<std::pair<std::string, int>, std::vector<std::int64_t>> broken;  // by rule and line
         std::map<std::pair<std::string, int>, Diagnostic> findings;
         OneParameter parameter(program, skeleton, index);
-        std::int64_t last = 0;
+        const std::int64_t first = program.params()[static_cast<std::size_t>(index)].taken_least();
+        std::int64_t last = first - 1;
         const std::int64_t most_of_one = budget.plain_operations() / std::ssize(skeleton.integers);
-        for (std::int64_t steps = 0; last < most && steps < most_of_one;) {
+        for (std::int64_t steps = 0; last < first - 1 + most && steps < most_of_one;) {
             budget.poll();
             if (budget.is_over()) break;
             ++last;
@@ -128,8 +132,9 @@ std::vector<Diagnostic> broken_sizes(const Program& program, const Skeleton& ske
         }
         for (auto& [key, finding] : findings) {
             const std::vector<std::int64_t>& values = broken.at(key);
-            if (std::cmp_equal(values.size(), last)) continue;  // another part of the check says so
-            if (is_precondition(values, last)) finding.severity = Severity::warning;
+            if (std::cmp_equal(values.size(), last - first + 1))
+                continue;  // another part of the check says so
+            if (is_precondition(values, first, last)) finding.severity = Severity::warning;
             finding.notes.push_back(
                 {program.where(),
                  fmt::format(

@@ -21,7 +21,7 @@ class Budget {
     std::int64_t operations() const { return static_cast<std::int64_t>(600000 * seconds_); }
     std::int64_t plain_operations() const { return static_cast<std::int64_t>(300000 * seconds_); }
     /// Of isl, in all questions about a kernel.
-    unsigned long questions() const { return static_cast<unsigned long>(400000 * seconds_); }
+    unsigned long questions() const { return static_cast<unsigned long>(1000000 * seconds_); }
     bool is_over() const {
         return std::chrono::steady_clock::now() - began_ > std::chrono::duration<double>(2 * seconds_ + 4);
     }

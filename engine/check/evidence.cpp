@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -192,6 +194,19 @@ void of_protocol_and_memory(const Outline& outline, const Skeleton& protocol, co
     gaps.add_all(std::move(of_memory));
 }
 
+/// "K >= 512, M, N >= 1": what those numbers are at least.
+std::string ranges(const Program& program, const std::set<std::string>& numbers) {
+    std::map<std::int64_t, std::vector<std::string>, std::greater<>> by_least;
+    for (const std::string& name : numbers) {
+        const auto param = std::ranges::find(program.params(), name, &Param::name);
+        by_least[param == program.params().end() ? 1 : param->taken_least()].push_back(name);
+    }
+    std::vector<std::string> out;
+    for (const auto& [least, names] : by_least)
+        out.push_back(fmt::format("{} >= {}", fmt::join(names, ", "), least));
+    return fmt::format("{}", fmt::join(out, ", "));
+}
+
 /// unknown: why nothing is proved that depends on the shape of launches; null: it is known.
 Evidence evidence_of(const Program& program, std::span<const Diagnostic> findings, Made made,
                      const Gap* unknown, const Assumptions& given) {
@@ -234,11 +249,12 @@ Evidence evidence_of(const Program& program, std::span<const Diagnostic> finding
         const Given what{Budget(given), grid, loads};
         of_protocol_and_memory(outline, skeleton, features, findings, what, gaps, out);
         if (features.accesses_global || features.stores_global) {
-            GlobalMemoryProof proof = prove_global_memory(outline, what.budget, gaps, grid);
+            GlobalMemoryProof proof =
+                prove_global_memory(outline, what.budget, gaps, given.grid.value_or(program.grid_sizes()));
             out.numbers.insert(proof.numbers.begin(), proof.numbers.end());
             out.extents = std::move(proof.extents);
             out.limits = std::move(proof.limits);
-            if (!program.grid()) out.flat = std::move(proof.flat);
+            out.flat = std::move(proof.flat);
         }
     }
     if (const std::optional<Where> where = maybe_misaligned_box(outline))
@@ -262,7 +278,7 @@ Evidence evidence_of(const Program& program, std::span<const Diagnostic> finding
     out.assumed = gaps.assumed();
     out.gaps = std::move(gaps).take();
     out.domain = "all launches";
-    if (!out.numbers.empty()) out.domain += fmt::format(" with {} >= 1", fmt::join(out.numbers, ", "));
+    if (!out.numbers.empty()) out.domain += fmt::format(" with {}", ranges(program, out.numbers));
     Assumptions used = given;
     if (!out.of_grid) used.grid.reset();
     out.domain = narrowed(out.domain, program, used);

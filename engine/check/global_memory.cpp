@@ -46,9 +46,16 @@ class Inequalities {
         return {conditions.begin(), conditions.end()};
     }
 
-    bool by_solver(const Polynomial& number, std::span<const Formula> conditions) const {
+    bool by_solver(const Polynomial& number, std::span<const Formula> conditions) {
         System system(solver_, atoms_);
         for (const Formula condition : conditions) system.add(condition, 0);
+        // That a quotient is not below 0, a product alone may show.
+        for (const Atom atom : number.atoms())
+            if (const Definition of = atoms_[atom];
+                of.kind == Definition::Kind::quotient && !of.parts[1].is_constant())
+                if (const Polynomial alone = Polynomial::of(atom);
+                    number != alone && holds(alone, conditions))
+                    system.add_positive(alone);
         return system.implies_positive(number);
     }
 
@@ -77,9 +84,10 @@ class Inequalities {
 
 class GlobalMemory {
   public:
-    GlobalMemory(const Outline& outline, const Budget& budget, Gaps& gaps, std::optional<Dim3> grid)
+    GlobalMemory(const Outline& outline, const Budget& budget, Gaps& gaps, Dim3 grid)
         : program_(outline.program()),
           gaps_(gaps),
+          budget_(budget),
           solver_(budget.questions()),
           inequalities_(solver_, accesses_.atoms),
           grid_(grid) {
@@ -104,6 +112,7 @@ class GlobalMemory {
         races();
         out.extents = bounds();
         out.flat = std::move(flat_);
+        solver_.keep(budget_.questions() / 4);  // a bound that is not found makes a limit less exact alone
         out.limits = limits(solver_, accesses_, [this](const std::vector<Formula>& conditions) {
             return inequalities_.under(conditions);
         });
@@ -167,13 +176,12 @@ class GlobalMemory {
     /// Dimensions y and z are taken to have one where the grid is not given.
     bool is_of_one_cta(Where where, std::string_view name) {
         const auto open = [&](std::string_view dim, std::uint32_t given) {
-            return flat_.contains(fmt::format("nctaid.{}", dim)) && (grid_ ? given != 1 : dim == "x");
+            return flat_.contains(fmt::format("nctaid.{}", dim)) && (given != 0 ? given != 1 : dim == "x");
         };
-        const Dim3 grid = grid_.value_or(Dim3{});
-        if (!open("x", grid.x) && !open("y", grid.y) && !open("z", grid.z)) return false;
+        if (!open("x", grid_.x) && !open("y", grid_.y) && !open("z", grid_.z)) return false;
         gaps_.add(Property::global_races, where,
                   fmt::format("the kernel does not ask which CTA it is: those of a grid meet in {}", name),
-                  grid_ ? std::string(run_it) : "--grid 1 decides it for one");
+                  grid_.x != 0 ? std::string(run_it) : "--grid 1 decides it for one");
         return true;
     }
 
@@ -192,17 +200,17 @@ class GlobalMemory {
 
     const Program& program_;
     Gaps& gaps_;
+    const Budget& budget_;
     const Solver solver_;
     Accesses accesses_;
     Inequalities inequalities_;
     std::set<std::string> flat_;
-    std::optional<Dim3> grid_;
+    Dim3 grid_;  ///< 0: any
 };
 
 }  // namespace
 
-GlobalMemoryProof prove_global_memory(const Outline& outline, const Budget& budget, Gaps& gaps,
-                                      std::optional<Dim3> grid) {
+GlobalMemoryProof prove_global_memory(const Outline& outline, const Budget& budget, Gaps& gaps, Dim3 grid) {
     if (has_solver()) return GlobalMemory(outline, budget, gaps, grid).run();
     for (const Property property : {Property::global_races, Property::bounds})
         gaps.add(property, outline.program().where(), "the library isl is not installed (libisl23)",

@@ -2,7 +2,6 @@
 // not meet, and where they end (check/symbolic/).
 #pragma once
 
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,9 +20,8 @@ struct GlobalMemoryProof {
     std::vector<LaunchLimit> limits;  ///< so that addresses do not wrap around
 };
 
-/// Adds to `gaps` what is not proved of races and bounds. grid: the only one, where that is given.
+/// Adds to `gaps` what is not proved of races and bounds. grid: the CTAs of the only one; 0: any.
 /// Thread-safe.
-GlobalMemoryProof prove_global_memory(const Outline& outline, const Budget& budget, Gaps& gaps,
-                                      std::optional<Dim3> grid = {});
+GlobalMemoryProof prove_global_memory(const Outline& outline, const Budget& budget, Gaps& gaps, Dim3 grid);
 
 }  // namespace wgrun::check

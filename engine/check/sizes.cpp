@@ -18,7 +18,7 @@ constexpr std::uint32_t usual_clusters = 16;
 
 LaunchSizes all(const Program& program, std::int64_t value, std::uint32_t clusters) {
     const Dim3 size = program.cluster();
-    return {program.grid().value_or(Dim3{size.x * clusters, size.y, size.z}),
+    return {program.grid_like({size.x * clusters, size.y, size.z}),
             std::vector<std::int64_t>(program.params().size(), value)};
 }
 
@@ -40,6 +40,7 @@ std::vector<LaunchSizes> other_sizes(const Program& program, const Skeleton& ske
             out.push_back(all(program, few * part, usual_clusters));
             out.back().params[i] = few;
         }
+    for (LaunchSizes& sizes : out) raise_to_least(program, sizes.params);
     return out;
 }
 
@@ -58,6 +59,11 @@ bool refutes(const AbstractExecution& execution, const Fault& fault) {
 }
 
 }  // namespace
+
+void raise_to_least(const Program& program, std::vector<std::int64_t>& params) {
+    for (std::size_t i = 0; i < params.size(); ++i)
+        params[i] = std::max(params[i], program.params()[i].least);
+}
 
 FoundIn launch_of(const Program& program, const LaunchSizes& sizes, std::span<const int> integers) {
     const auto extents = [](Dim3 of) { return std::array{of.x, of.y, of.z}; };
@@ -78,7 +84,8 @@ bool execute_abstractly(const Outline& outline, std::vector<bool> stored, Findin
     Skeleton skeleton(outline, &pressure);
     skeleton.stored = std::move(stored);
     if (skeleton.ops.empty()) return true;
-    const LaunchSizes sizes = all(program, usual, usual_clusters);
+    LaunchSizes sizes = all(program, usual, usual_clusters);
+    raise_to_least(program, sizes.params);
     AbstractExecution first(program, skeleton, sizes);
     first.run();
     add_all(first.remarks(), findings);

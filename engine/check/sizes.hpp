@@ -22,6 +22,9 @@ struct LaunchSizes {
     std::vector<std::int64_t> params;  ///< value of each parameter; ignored unless it is an integer
 };
 
+/// Raises values of parameters to what launches pass at least.
+void raise_to_least(const Program& program, std::vector<std::int64_t>& params);
+
 /// The launch, as a finding names it, with the values of these parameters.
 FoundIn launch_of(const Program& program, const LaunchSizes& sizes, std::span<const int> integers = {});
 

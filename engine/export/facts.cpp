@@ -162,6 +162,7 @@ std::string launch_comment(const Facts& facts, std::string_view prefix) {
         if (argument.param->box)
             out += fmt::format(", packed, of {}: its extents in elements, the last one contiguous",
                                fmt::join(argument.extents, " x "));
+        if (argument.param->least > 0) out += fmt::format("; at least {}", argument.param->least);
         if (!argument.note.empty()) out += fmt::format("; {}", escape::comment(argument.note));
         out += '\n';
     }

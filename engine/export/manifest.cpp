@@ -65,6 +65,7 @@ void add_argument(JsonWriter& out, const Argument& argument) {
     } else {
         out.member("kind", std::string_view("scalar"));
         out.member("type", isa::to_string(param.type));
+        if (param.least > 0) out.member("least", param.least);
     }
     if (!argument.note.empty()) out.member("note", argument.note);
     out.end('}');

@@ -30,6 +30,18 @@ void check_integer(const Program& program, std::size_t i, std::int64_t value, Ty
         throw wrong_argument(program, i, fmt::format("{} does not fit {}", value, isa::to_string(type)));
 }
 
+void check_least(const Program& program, std::size_t i, std::int64_t value) {
+    const Param& param = program.params()[i];
+    // Of 64 unsigned bits half are negative here.
+    const bool less = isa::is_signed(param.type)
+                          ? value < param.least
+                          : static_cast<std::uint64_t>(value) < static_cast<std::uint64_t>(param.least);
+    if (param.least > 0 && less)
+        throw wrong_argument(
+            program, i, fmt::format("{}, and the kernel is declared for {} and more", value, param.least),
+            "launch it with more, or leave `least` out of k:param");
+}
+
 /// A tensor that a tensor map is to describe: cuTensorMapEncodeTiled's limits that depend on it.
 void check_mapped(const Program& program, std::size_t i, Dtype dtype, const TensorShape& shape,
                   const TensorBox& box) {
@@ -231,6 +243,7 @@ void check_number(const Program& program, std::size_t i, Number number) {
                              fmt::format("an integer of type {} is expected, not {}",
                                          isa::to_string(param.type), std::get<double>(number)));
     check_integer(program, i, *integer, param.type);
+    check_least(program, i, *integer);
 }
 
 void check_arguments(const Program& program, const RunOptions& options) {
@@ -272,12 +285,15 @@ void check_grid(const Program& program, Dim3 grid) {
             rules::WG_FORM_04,
             fmt::format("kernel {}: grid {{{}, {}, {}}} is not a whole number of clusters {{{}, {}, {}}}",
                         program.name(), grid.x, grid.y, grid.z, cluster.x, cluster.y, cluster.z));
-    if (const std::optional<Dim3>& only = program.grid(); only && *only != grid)
+    if (program.grid_like(grid) != grid) {
+        const Dim3 only = program.grid_sizes();
+        const auto text = [](std::uint32_t size) { return size == 0 ? "any" : std::to_string(size); };
         throw rules::refusal(
             rules::WG_FORM_04,
             fmt::format("kernel {}: grid {{{}, {}, {}}}: the kernel is declared for {{{}, {}, {}}} alone",
-                        program.name(), grid.x, grid.y, grid.z, only->x, only->y, only->z),
-            "launch it with that grid, or leave `grid` out of wg.kernel");
+                        program.name(), grid.x, grid.y, grid.z, text(only.x), text(only.y), text(only.z)),
+            "launch it with such a grid, or leave `grid` out of wg.kernel");
+    }
 }
 
 void complete_map(TensorView& view) {

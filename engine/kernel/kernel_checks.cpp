@@ -94,7 +94,7 @@ void KernelChecks::prove(const Assumptions& given) {
 }
 
 std::vector<Verdict> KernelChecks::verdicts(const Assumptions& given) {
-    if (given.grid && program().grid()) check_grid(program(), *given.grid);
+    if (given.grid && program().grid_like(*given.grid) != *given.grid) check_grid(program(), *given.grid);
     findings();
     if (!evidence_ || given != given_) prove(given);
     check::Evidence out = *evidence_;

@@ -188,9 +188,10 @@ class Shape {
         constexpr std::uint32_t rows_of_tile = 128;
         const Dim3 size = program_.cluster();
         const std::uint32_t extent = std::max(number / rows_of_tile, 2U);
-        const Dim3 large = asked_.grid.value_or(Dim3{size.x * extent, size.y * extent, size.z});
+        const Dim3 large =
+            asked_.grid.value_or(program_.grid_like({size.x * extent, size.y * extent, size.z}));
         const std::uint64_t clusters = large.volume() / size.volume();
-        Ran out = run(number, asked_.grid.value_or(size), 0);
+        Ran out = run(number, asked_.grid.value_or(program_.grid_like(size)), 0);
         if (clusters == 1) return out;
         Ran last = run(number, large, clusters - 1);
         if (!last.counts) return out;

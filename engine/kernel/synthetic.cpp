@@ -122,7 +122,7 @@ std::vector<std::int64_t> synthetic_extents(const TensorBox& box) {
 
 std::vector<Diagnostic> found_in_every_launch(const Program& program, check::Made made,
                                               sim::Observer* observer) {
-    const Dim3 grid = program.grid().value_or(program.cluster());
+    const Dim3 grid = program.grid_like(program.cluster());
     const sim::Synthetic synthetic;
     std::vector<Diagnostic> out = SyntheticLaunch(program).run(program, made, &synthetic, observer, grid);
     for (Diagnostic& finding : out) finding.launch = check::launch_of(program, {grid, {}});
@@ -184,7 +184,7 @@ std::vector<Diagnostic> found_in_launch(const Program& program, std::span<const 
     grid.x *= clusters;
     const sim::Synthetic ahead{.numbers = false, .steps = 1U << 16};
     std::vector<Diagnostic> out =
-        launch.run(program, check::Made::by_author, &ahead, nullptr, program.grid().value_or(grid));
+        launch.run(program, check::Made::by_author, &ahead, nullptr, program.grid_like(grid));
     std::string said = clusters == 1 ? "" : fmt::format("{} along x", count_of(clusters, "cluster"));
     for (std::size_t i = 0; i < numbers.size(); ++i)
         if (const Param& param = program.params()[i]; !param.pointee && !param.box)
@@ -206,6 +206,7 @@ std::vector<Diagnostic> found_with_sizes(const Program& program, const check::Ev
     // About a period of the usual rings, and beyond two.
     for (const std::int64_t number : {1, 2, 3, 4, 5, 7, 8, 9, 17, 33})
         launches.emplace_back(program.params().size(), number);
+    for (std::vector<std::int64_t>& numbers : launches) check::raise_to_least(program, numbers);
     std::vector<Diagnostic> out;
     const std::vector<std::uint32_t> grids = program.grid() ? std::vector{1U} : std::vector{1U, 4U};
     for (const auto& numbers : launches)

@@ -61,6 +61,10 @@ class Given final : Rewriting {
             if (bytes < 8 && (value >= end || value < -end / 2))
                 throw ArgumentError(fmt::format("{} = {}: `{}` of {} has {} bits", name, value, name,
                                                 program.name(), 8 * bytes));
+            const Param& param = program.params()[static_cast<std::size_t>(which->parameter)];
+            if (value < param.least)
+                throw ArgumentError(fmt::format("{} = {}: {} is declared for {} and more", name, value,
+                                                program.name(), param.least));
             for (std::int64_t i = 0; i < bytes; ++i)
                 bytes_[{which->parameter, which->offset + i}] =
                     static_cast<std::uint8_t>(static_cast<std::uint64_t>(value) >> (8 * i));

@@ -94,7 +94,7 @@ Builder::Builder(const std::string& name, Dim3 block, Dim3 cluster, Where where)
 
 void Builder::only_grid(Dim3 grid) {
     const Dim3 cluster = program_.cluster_;
-    if (grid.volume() == 0 || grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
+    if (grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
         throw rules::refusal(
             rules::WG_FORM_04,
             fmt::format("kernel {}: a grid of {} x {} x {} is no whole number of clusters of {} x {} x {}",
@@ -158,6 +158,19 @@ int Builder::integer_param(std::string name, isa::Type type) {
     Param param{std::move(name), type, {}, {}, false, where_};
     param.either_sign = true;
     return add(std::move(param));
+}
+
+void Builder::at_least(int index, std::int64_t least) {
+    Param& param = program_.params_[static_cast<std::size_t>(index)];
+    if (param.pointee || isa::is_float(param.type))
+        throw ArgumentError(
+            fmt::format("parameter `{}`: an integer has a least number, and it is none", param.name));
+    const int width = isa::bits(param.type) - (isa::is_signed(param.type) ? 1 : 0);
+    const std::int64_t most = width >= 63 ? INT64_MAX : (std::int64_t{1} << width) - 1;
+    if (least < 1 || least > most)
+        throw ArgumentError(
+            fmt::format("parameter `{}`: the least number is {}, must be 1..{}", param.name, least, most));
+    param.least = least;
 }
 
 int Builder::tensor_map(std::string name, std::int64_t align) {

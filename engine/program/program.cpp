@@ -19,6 +19,11 @@ std::int64_t Param::align() const {
     return type == isa::Type::tensormap ? std::max(sm_90a.tensor_maps.align, structure_align) : bytes();
 }
 
+Dim3 Program::grid_like(Dim3 wanted) const {
+    return {grid_.x != 0 ? grid_.x : wanted.x, grid_.y != 0 ? grid_.y : wanted.y,
+            grid_.z != 0 ? grid_.z : wanted.z};
+}
+
 std::size_t Program::passed_params() const {
     const auto passed = std::ranges::count_if(params_, [](const Param& param) { return !param.variable; });
     return static_cast<std::size_t>(passed);

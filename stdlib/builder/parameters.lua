@@ -3,6 +3,7 @@
 --
 --   name    of the parameter
 --   type    "u32", "const f32*", ...; or map: the box of a tensor map
+--   least   of an integer: launches pass at least that (k:param)
 --   value   function(launch): the argument; raises for what does not fit; by default what the launch has under its name
 --   note    text for kernel:export
 --   as      the key under which the kernel finds it; by default its name
@@ -14,7 +15,11 @@ function module.declare(k, list)
   local maps, others = {}, {}
   for _, one in ipairs(list) do
     local key = one.as or one.name
-    if one.map then maps[key] = k:tensor_map(one.name, one.map) else others[key] = k:param(one.name, one.type) end
+    if one.map then
+      maps[key] = k:tensor_map(one.name, one.map)
+    else
+      others[key] = k:param(one.name, one.type, one.least and { least = one.least })
+    end
   end
   return maps, others
 end

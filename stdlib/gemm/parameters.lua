@@ -25,7 +25,7 @@ local function add_operands(p, add)
     M = swapped and "columns of D" or nil, N = p.groups and "columns of D" or swapped and "rows of D" or nil,
   }
   for _, name in ipairs { "M", "N", "K" } do
-    add { name = name, type = "u32", note = notes[name] }
+    add { name = name, type = "u32", note = notes[name], least = name == "K" and p.scheduler.least_k(p) or nil }
   end
   for _, name in ipairs { "A", "B" } do
     local rows, width = p.edges[name], 128 // native.element_bytes[p.dtype]

@@ -125,7 +125,8 @@ local kinds <const> = { "sum", "factor" } -- of a summary (recurrence.lua)
 --- emitted it is a table `g`: k, p; maps and sizes, its parameters; buffers and rings; at, what the CTA computes.
 function module.make(p, list)
   local pass = p.reversed and reverse or recurrence
-  local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.sharing } }, function(k)
+  local grid = { p.dim // p.columns, p.heads, "any" } -- along z sequences, or segments of them
+  local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { p.sharing }, grid = grid }, function(k)
     local g = { k = k, p = p }
     g.maps, g.sizes = parameters.declare(k, list)
     g.buffers, g.rings = stages_of(k, p)

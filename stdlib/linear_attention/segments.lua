@@ -30,7 +30,8 @@ end
 
 --- The kernel of a plan, with these parameters. Its CTAs are half of V, head, and sequence.
 function module.make(p, list)
-  return wg.kernel(p.name .. "_scan", { threads = 128 }, function(k)
+  local grid = { p.dim // p.columns, p.heads, "any" }
+  return wg.kernel(p.name .. "_scan", { threads = 128, grid = grid }, function(k)
     dependent_launch.begin(k) -- the main kernel then comes behind the summaries, too, which leave T for it
     local g = { k = k, p = p }
     g.maps, g.sizes = parameters.declare(k, list)

@@ -107,7 +107,9 @@ local function made(what, name, opts)
   plan.set_stages(p, opts.shared + (p.dsmem and p.consumers * p.dsmem.bytes or 0), opts.stages, opts.registers)
   p.parameters = parameters.list(function(add)
     plan.operand_parameters(p, add)
-    for _, extent in ipairs { "M", "N", "K" } do add { name = extent, type = "u32" } end
+    for _, extent in ipairs { "M", "N", "K" } do
+      add { name = extent, type = "u32", least = extent == "K" and p.scheduler.least_k(p) or nil }
+    end
     p.kind.parameters(p, add)
     p.scheduler.parameters(p, add)
     if p.reduction then p.reduction.parameters(p, add) end

@@ -45,7 +45,9 @@ function module.parameters(p)
     add { name = "A", map = { tile = p.a, constant = true } }
     add { name = "B", as = "weights", type = "const u32*", note = "as wg.prepack gives them" .. grid }
     if p.panel then add { name = "D", map = p.panel.box } end
-    for _, name in ipairs { "M", "N", "K" } do add { name = name, type = "u32" } end
+    for _, name in ipairs { "M", "N", "K" } do
+      add { name = name, type = "u32", least = name == "K" and p.scheduler.least_k(p) or nil }
+    end
     if not p.fp4 then add { name = "b_scales", map = box, value = of_groups(p, "b_scales"), note = note } end
     if p.fp4 and p.fp4.of_tensor then
       add { name = "b_scales", type = "const f32*", value = of_tensor, note = "one, of all weights" }

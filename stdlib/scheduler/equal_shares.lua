@@ -66,6 +66,8 @@ end
 
 function equal_shares.units(_, count, blocks) return count * blocks end
 
+function equal_shares.least_k() end
+
 function equal_shares.workspace(_, counts)
   local all = counts.tiles * counts.blocks
   if (all + 1) * counts.clusters >= 1 << 32 then

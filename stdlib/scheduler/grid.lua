@@ -24,6 +24,8 @@ function grid.each(g, _, body) body(function() return g.work.row, g.work.column 
 --- The grid of a launch with so many rows and columns of tiles.
 function grid.grid(p, rows, columns) return { p.splits, columns, rows } end
 
+function grid.least_k(p) return tiles.least_of(p, p.splits) end
+
 function grid.workspace(p, counts)
   tiles.check_slices(p, p.splits, counts)
   return nil

@@ -96,6 +96,8 @@ end
 
 function stream_k.units(_, count) return count end
 
+function stream_k.least_k() end
+
 function stream_k.workspace(_, counts)
   if counts.tiles * counts.blocks >= 1 << 31 then
     native.fail(("gemm: %d tiles of %d blocks of K are too many for stream_k: wg.gemm{stream_k = false}"):format(

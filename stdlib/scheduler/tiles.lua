@@ -25,6 +25,7 @@
 --   workspace(p, counts)  { tiles, slices }: the sums and counters that a launch needs in global memory, or nil; raises
 --                         for what is too large or too small. counts: tiles, blocks (of K), clusters (of the launch),
 --                         most (on the chip)
+--   least_k(p)            the least K of a launch; nil: any
 --   parameters(p, add)    the kernel's parameters for it
 
 local wg = require "wgrun"
@@ -177,9 +178,14 @@ end
 
 function tiles.units(p, count) return count * (p.dsmem and 1 or p.splits) * p.last_splits end
 
+--- The least K of so many slices: each of them has a block.
+function tiles.least_of(p, slices) return slices > 1 and (slices - 1) * p.round_k + 1 or nil end
+
+function tiles.least_k(p) return tiles.least_of(p, p.slices) end
+
 --- Raises where K has too few blocks for so many slices.
 function tiles.check_slices(p, slices, counts)
-  if counts.blocks < slices then
+  if counts.K < (tiles.least_of(p, slices) or 0) then
     local remedy = p.what == "wg.gemm" and ("wg.gemm{ %s = 1 }"):format(p.last_splits > 1 and "last_splits" or "splits")
       or p.what .. " with fewer `splits` of its reduction"
     fail(("gemm: K is %d, %d blocks of %d: too few for %d splits: %s"):format(

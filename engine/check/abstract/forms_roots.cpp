@@ -30,7 +30,7 @@ int Forms::given(Root::Kind kind, int index) {
         if (kind == Root::Kind::number) {
             const Param& param = execution_.program.params()[static_cast<std::size_t>(index)];
             root.name = param.name;
-            root.least = root.value = param.pointee ? 0 : 1;
+            root.least = root.value = param.pointee ? 0 : param.taken_least();
             root.wide = isa::bits(param.type) == 64;
         } else {
             // The first CTA of the grid, and one after the other: see strided().

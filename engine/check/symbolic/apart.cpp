@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "check/symbolic/digits.hpp"
+
 namespace wgrun::check::symbolic {
 namespace {
 
@@ -101,7 +103,11 @@ class Meeting {
         for (const Atom atom : open)
             if (is_function_of_same(atom)) same_.insert(atom);
         for (std::size_t i = 0; i < equations_.size(); ++i) split(system, renamed(equations_[i]));
-        if (same_.size() == equal && equations_.size() == equations) find_between(system);
+        const auto nothing_new = [&] { return same_.size() == equal && equations_.size() == equations; };
+        for (std::size_t i = 0; nothing_new() && i < equations; ++i)
+            split(renamed(equations_[i]),
+                  [&](const Polynomial& number) { return system.implies_positive(number); });
+        if (nothing_new()) find_between(system);
         return same_.size() != equal || equations_.size() != equations;
     }
 
@@ -141,9 +147,19 @@ class Meeting {
         return out;
     }
 
-    /// The row-major argument.
+    /// The row-major argument with constants. positive: whether a number is not below 0.
+    template <class Positive>
+    bool split(const Polynomial& equation, Positive positive) {
+        const auto parts = split_by_digits(of_.atoms, equation, positive);
+        if (!parts) return false;
+        add(parts->first);
+        add(parts->second);
+        return true;
+    }
+
+    /// The same, and with numbers of the launch.
     void split(System& system, const Polynomial& equation) {
-        if (equation.is_linear()) return;
+        if (split(equation, [](const Polynomial&) { return false; }) || equation.is_linear()) return;
         for (const Atom by : equation.atoms()) {
             // Numbers of the second execution are not of the launch.
             if (by >= static_cast<Atom>(of_.atoms.size()) || !of_.atoms.uniform(by) ||

@@ -99,6 +99,7 @@ class Limits {
     /// least 1.
     static bool implies(const Sum& sum, const Sum& other) {
         const auto &terms = sum.number.terms(), &others = other.number.terms();
+        if (terms == others) return sum.room <= other.room;
         if (terms.size() == 1 && others.size() == 1 && terms.begin()->first == others.begin()->first)
             return sum.room / terms.begin()->second <= other.room / others.begin()->second;
         std::int64_t difference = 0;  // at least

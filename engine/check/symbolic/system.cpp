@@ -91,7 +91,7 @@ void System::define(const Monomial& monomial) {
 
 namespace {
 
-constexpr std::array<unsigned long, 2> most_of_attempt{1UL << 10, 1UL << 14};
+constexpr std::array<unsigned long, 3> most_of_attempt{1UL << 10, 1UL << 12, 1UL << 14};
 
 // isl's functions for a number take C's long, which has 32 bits in WebAssembly; those for its digits do not.
 isl_val* integer(isl_ctx* context, std::int64_t number) {
@@ -399,10 +399,17 @@ bool System::implies_positive(const Polynomial& number) {
             for (const Atom atom : monomial)
                 if (atoms_.uniform(base(atom)) && atoms_.least(Polynomial::of(base(atom))).value_or(0) >= 1)
                     factors.insert(atom);
-    return std::ranges::any_of(factors, [&](Atom factor) {
-        const Polynomial by = Polynomial::of(factor);
-        return nothing_in(Polynomial(0) - number * by - by);
-    });
+    const auto with = [&](const Polynomial& factor) {
+        return nothing_in(Polynomial(0) - number * factor - factor);
+    };
+    if (std::ranges::any_of(factors, [&](Atom factor) { return with(Polynomial::of(factor)); })) return true;
+    // What a quotient was divided by is above 0, too.
+    for (const Atom atom : number.atoms())
+        if (const Definition& of = atoms_[base(atom)]; of.kind == Definition::Kind::quotient &&
+                                                       !of.parts[1].is_constant() &&
+                                                       with(in(execution(atom), of.parts[1])))
+            return true;
+    return false;
 }
 
 }  // namespace wgrun::check::symbolic

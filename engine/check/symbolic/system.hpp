@@ -5,6 +5,7 @@
 // finds no inequality, a common factor is tried: x * d > -d means x >= 0.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,7 +21,7 @@ struct isl_set;
 namespace wgrun::check::symbolic {
 
 /// isl's memory, and how much it may compute: numbers of operations, so that answers do not depend on time. A
-/// question gets few, and 16 times as many where these do not suffice.
+/// question gets few, and up to 16 times as many where these do not suffice.
 class Solver {
   public:
     /// operations: for all questions together.
@@ -44,6 +45,8 @@ class Solver {
 
     /// Counts operations that isl does not.
     void charge(unsigned long operations) const;
+    /// There are no more than that for what follows.
+    void keep(unsigned long operations) const { left_ = std::min(left_, operations); }
 
   private:
     void begin(int attempt) const;

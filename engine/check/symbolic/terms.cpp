@@ -58,7 +58,9 @@ Polynomial Terms::place(const std::string& name, std::int64_t size) {
 
 /// A whole number of clusters.
 Polynomial Terms::size_of_grid(int dim) {
-    const Dim3 cluster = program_.cluster();
+    const Dim3 given = program_.grid_sizes(), cluster = program_.cluster();
+    if (const auto its = std::array{given.x, given.y, given.z}.at(static_cast<std::size_t>(dim)); its != 0)
+        return std::int64_t{its};
     const std::int64_t size = std::array{cluster.x, cluster.y, cluster.z}.at(static_cast<std::size_t>(dim));
     const char letter = "xyz"[dim];
     const Atom atom = atoms_.atom({.kind = Definition::Kind::number,
@@ -68,10 +70,10 @@ Polynomial Terms::size_of_grid(int dim) {
 }
 
 Polynomial Terms::place_in_grid(int dim) {
-    const Atom atom = atoms_.atom({.kind = Definition::Kind::place,
-                                   .name = fmt::format("ctaid.{}", "xyz"[dim]),
-                                   .least = 0,
-                                   .below = size_of_grid(dim)});
+    const std::string name = fmt::format("ctaid.{}", "xyz"[dim]);
+    if (const Polynomial size = size_of_grid(dim); size.is_constant()) return place(name, size.constant());
+    const Atom atom =
+        atoms_.atom({.kind = Definition::Kind::place, .name = name, .least = 0, .below = size_of_grid(dim)});
     if (std::ranges::find(places_, atom) == places_.end()) places_.push_back(atom);
     return Polynomial::of(atom);
 }
@@ -82,7 +84,8 @@ std::map<Atom, std::string> Terms::unread() {
     for (int dim = 0; dim < 3; ++dim)
         if (!read_dims_.contains(dim) &&
             std::array{cluster.x, cluster.y, cluster.z}.at(static_cast<std::size_t>(dim)) == 1)
-            out[*place_in_grid(dim).atoms().begin()] = fmt::format("nctaid.{}", "xyz"[dim]);
+            for (const Atom place : place_in_grid(dim).atoms())
+                out[place] = fmt::format("nctaid.{}", "xyz"[dim]);
     return out;
 }
 
@@ -262,7 +265,7 @@ Content Terms::content(const Operand& operand) {
             const bool number = whole && !of.pointee && !of.box && !isa::is_float(of.type);
             Definition definition{.kind = Definition::Kind::number,
                                   .name = whole ? of.name : fmt::format("{} + {}", of.name, operand.offset)};
-            if (number) definition.least = 1;
+            if (number) definition.least = of.taken_least();
             const Atom atom = atoms_.atom(std::move(definition));
             if (whole) params_[atom] = operand.index;
             return {Polynomial::of(atom), {}};

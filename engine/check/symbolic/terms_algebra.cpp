@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <utility>
 
 #include "check/symbolic/terms.hpp"
@@ -162,6 +163,25 @@ Polynomial Terms::divided(const Polynomial& a, const Polynomial& b) {
         rest = a;
     }
     if (at_least(rest, 0) && at_least(b - rest, 1)) return whole;
+    if (b.is_constant()) {
+        // What both are multiples of is left out, but for the constant, which is rounded down.
+        const std::int64_t by = b.constant(), common = std::gcd(rest.divisor(false), by);
+        if (common > 1) {
+            const std::int64_t left = rest.constant() / common - (rest.constant() % common < 0 ? 1 : 0);
+            const Polynomial varying = rest - Polynomial(rest.constant());
+            return whole + divided(varying.over(common) + Polynomial(left), by / common);
+        }
+        // A quotient that is divided again: x by both at once.
+        const Polynomial varying = rest - Polynomial(rest.constant());
+        if (varying.terms().size() == 1 && varying.terms().begin()->second == 1 &&
+            varying.terms().begin()->first.size() == 1) {
+            const Definition inner = atoms_[varying.terms().begin()->first.front()];
+            std::int64_t both = 0;
+            if (inner.kind == Definition::Kind::quotient && inner.parts[1].is_constant() &&
+                !__builtin_mul_overflow(inner.parts[1].constant(), by, &both))
+                return whole + divided(inner.parts[0] + Polynomial(rest.constant()) * inner.parts[1], both);
+        }
+    }
     Definition definition{.kind = Definition::Kind::quotient, .name = {}, .parts = {rest, b}};
     return whole + Polynomial::of(born(std::move(definition)));
 }

@@ -92,7 +92,8 @@ end
 --- The kernel of a plan (of plan.make), with these parameters; its CTAs are one or two heads, and sequence or segment.
 --- While it is emitted it is a table `g`, as that of wg.delta_rule (linear_attention/kernel.lua).
 function module.make(p, list)
-  local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { 1, p.multicast } }, function(k)
+  local grid = { 1, p.heads // p.gated, "any" }
+  local kernel = wg.kernel(p.name, { threads = p.threads, cluster = { 1, p.multicast }, grid = grid }, function(k)
     local g = { k = k, p = p }
     g.maps, g.sizes = parameters.declare(k, list)
     g.buffers, g.rings = stages_of(k, p)

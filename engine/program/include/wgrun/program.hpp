@@ -76,7 +76,11 @@ struct Param {
     bool variable = false;
     bool any = false;          ///< of 64 bits: a launch passes a number, or a pointer to elements of any type
     bool either_sign = false;  ///< an integer of a compiler's text, where an int is .u32, too
+    /// Launches pass at least that; 0: whatever they like.
+    std::int64_t least = 0;
 
+    /// Of an integer, in proofs (docs/verdicts.md): it is at least that.
+    std::int64_t taken_least() const { return least > 1 ? least : 1; }
     std::int64_t bytes() const;  ///< of its value in the parameter space
     std::int64_t align() const;  ///< of its place there, bytes
 };
@@ -185,8 +189,12 @@ class Program {
     int threads() const { return threads_; }  ///< of a CTA
     Dim3 block() const { return block_; }     ///< the threads of a CTA by dimension
     Dim3 cluster() const { return cluster_; }
-    /// The CTAs of its only grid; nothing: a launch may have any grid.
-    const std::optional<Dim3>& grid() const { return grid_; }
+    /// The CTAs that its grids have along each dimension; 0: a launch may have any number.
+    Dim3 grid_sizes() const { return grid_; }
+    /// The CTAs of its only grid; nothing: launches may have several.
+    std::optional<Dim3> grid() const { return grid_.volume() == 0 ? std::nullopt : std::optional(grid_); }
+    /// A grid that a launch may have: `wanted`, but for the sizes that are given.
+    Dim3 grid_like(Dim3 wanted) const;
     const std::vector<RegisterInfo>& registers() const { return registers_; }
     const std::vector<Param>& params() const { return params_; }
     /// Returns where parameter `index` begins in the parameter space, in bytes; params().size(): the end.
@@ -217,7 +225,7 @@ class Program {
     Dim3 block_{static_cast<std::uint32_t>(sm_90a.warpgroup), 1, 1};
     std::int64_t local_bytes_ = 0, local_align_ = 1;
     Dim3 cluster_;
-    std::optional<Dim3> grid_;
+    Dim3 grid_{0, 0, 0};  ///< 0: any
     std::vector<RegisterInfo> registers_;
     std::vector<Param> params_;
     std::vector<SharedBuffer> shared_;
@@ -262,6 +270,9 @@ class Builder {
     int any_param(std::string name);
     /// Adds an integer of which the type does not tell the sign.
     int integer_param(std::string name, isa::Type type);
+    /// Launches pass at least that for parameter `index`. Throws ArgumentError if it is no integer, and for a
+    /// number that is below 1, or that its type does not have.
+    void at_least(int index, std::int64_t least);
     /// Adds a tensor map whose box the launch gives.
     int tensor_map(std::string name, std::int64_t align);
     /// Adds a structure of `bytes` bytes that is passed by value and returns its index. Its parts are read by
@@ -297,8 +308,8 @@ class Builder {
     void breakpoint();  ///< a place for a debugger to stop at
     /// Records the script's name for registers, for a debugger alone.
     void name(RegisterName name) { program_.names_.push_back(std::move(name)); }
-    /// The kernel is for this grid alone (CTAs). Throws ArgumentError where that is no whole number of
-    /// clusters.
+    /// The kernel is for grids of these sizes alone (CTAs; 0: any). Throws ArgumentError where they are no
+    /// whole number of clusters.
     void only_grid(Dim3 grid);
     /// The kernel says again what a compiler has made.
     void translated(Assumed assumed) { program_.translated_ = assumed; }

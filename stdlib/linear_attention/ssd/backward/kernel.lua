@@ -135,7 +135,8 @@ end
 --- (linear_attention/kernel.lua); g.unit(number) is the place of a unit of the CTA: head, column, and number among all.
 function module.make(p, list)
   p.threads = 384
-  return wg.kernel(p.name, { threads = p.threads }, function(k)
+  local grid = { "any", p.qk_heads * p.slices, p.packed and 1 or "any" }
+  return wg.kernel(p.name, { threads = p.threads, grid = grid }, function(k)
     local g = { k = k, p = p }
     g.maps, g.sizes = parameters.declare(k, list)
     g.buffers, g.rings = stages_of(k, p)

@@ -4,6 +4,7 @@
 local wg = require "wgrun"
 local parameters = require "wgrun.builder.parameters"
 local warps = require "wgrun.builder.warp"
+local roofline = require "wgrun.cost.roofline"
 local activation = require "wgrun.tile.activation"
 local elements = require "wgrun.tile.elements"
 
@@ -21,7 +22,7 @@ end
 
 -- A kernel that computes each element of `result` from those of the operands: compute(k, ...) gets one of each.
 local function elementwise(p, name, list, operands, result, compute)
-  return wg.kernel(name, { threads = module.threads }, function(k)
+  return wg.kernel(name, { threads = module.threads, grid = { "any", 1, 1 } }, function(k)
     local _, sizes = parameters.declare(k, list)
     of_thread(k, sizes.eights, function(first)
       local words, out = {}, k:regs("b32", 4)
@@ -54,7 +55,7 @@ end
 
 --- Adds the slices up; its CTAs are elements, and tensor.
 function module.join(p, list)
-  return wg.kernel(p.name .. "_join", { threads = module.threads }, function(k)
+  return wg.kernel(p.name .. "_join", { threads = module.threads, grid = { "any", 2, 1 } }, function(k)
     local _, sizes = parameters.declare(k, list)
     local function of(name, first)
       local total, convert = k:regs("f32", 8), elements.to_output[p.dtype]
@@ -77,7 +78,8 @@ end
 --- Adds the sums of chunks up, in the same order in each launch; its CTAs are a head, and four of its fields, a warp
 --- for each.
 function module.after(p, list)
-  return wg.kernel(p.name .. "_after", { threads = 128 }, function(k)
+  local grid = { p.heads, roofline.ceil_div(p.fields, 4), 1 }
+  return wg.kernel(p.name .. "_after", { threads = 128, grid = grid }, function(k)
     local _, sizes = parameters.declare(k, list)
     local thread, head = k:special "tid.x", k:special "ctaid.x"
     local lane, field = thread & 31, k:special "ctaid.y" * 4 + k:shfl_sync_idx_b32(thread >> 5, 0, 31)

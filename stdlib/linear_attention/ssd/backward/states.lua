@@ -165,7 +165,7 @@ end
 --- The kernel; its CTAs are 64 columns of a head, direction (0: from the first chunk on), and sequence or segment: of a
 --- summary all but the last one on their way.
 function module.make(p, list)
-  return wg.kernel(p.name, { threads = 256 }, function(k)
+  return wg.kernel(p.name, { threads = 256, grid = { p.heads * p.head_units, 2, "any" } }, function(k)
     local g = { k = k, p = p }
     g.maps, g.sizes = parameters.declare(k, list)
     g.buffers = {
