@@ -2,6 +2,7 @@
 #include "check/abstract_execution.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "isa/peer_window.hpp"
@@ -60,6 +61,7 @@ abstract::Encoded AbstractExecution::state() {
     grants_.encode(to);
     peers_.encode(to);
     if (execution_.shared != nullptr) execution_.shared->encode(to);
+    if (execution_.shown != nullptr) execution_.shown->encode(to);
     return std::move(to).finish();
 }
 
@@ -117,6 +119,7 @@ void AbstractExecution::jump(Warp& warp, const Op& op) {
     std::optional<isa::Mask> taken = values_.condition(op);
     if (!taken && op.goes_on >= 0) taken = op.goes_on == 0 ? warp.running : 0;
     if (!taken) return leave(warp);
+    if (loops_ != nullptr) branches_.insert(op.block);
     warp.parted.part(warp.pc, op.ways, *taken, warp.running, warp.pc);
 }
 
@@ -125,6 +128,14 @@ void AbstractExecution::compute(const Op& op) {
     if (op.step->op->effects == nullptr) return proof_->forms.compute(op);
     if (op.of_launch >= 0) {
         if (!proof_->forms.load(op)) execution_.unclear = true;
+        return;
+    }
+    if (op.drawn_from >= 0) {
+        if (!proof_->forms.draw(op)) execution_.unclear = true;
+        return;
+    }
+    if (op.receives) {
+        if (!proof_->shown->load(op)) execution_.unclear = true;
         return;
     }
     proof_->forms.use(op);
@@ -156,16 +167,22 @@ void AbstractExecution::step(Warp& warp, const Op& op) {
         ++warp.pc;
         return;
     }
-    if (execution_.shared != nullptr && op.touches) {
+    const bool receives = op.receives && execution_.shown != nullptr;
+    if ((execution_.shared != nullptr && op.touches) ||
+        (execution_.shown != nullptr && (op.touches || receives)))
         proof_->forms.use_addresses(op);
+    if (execution_.shown != nullptr && op.touches) execution_.shown->store(op, execution_.unclear);
+    if (execution_.shared != nullptr && op.touches) {
         if (execution_.unclear)
             execution_.shared->lost("whether it is executed is not known before a launch");
         else
             execution_.shared->access(*op.step);
     }
+    const bool draws = op.drawn_from >= 0 && loops_ != nullptr;
     const bool loads = op.of_launch >= 0 && loops_ != nullptr;
-    const bool blind = execution_.unclear || (op.opaque && !loads) || op.only_touches() ||
-                       (!op.synchronises && !op.may_visit && !values_.sources_known(op));
+    const bool blind = execution_.unclear || (op.opaque && !loads && !draws && !receives) ||
+                       (op.only_touches() && !receives) ||
+                       (!op.synchronises && !op.may_visit && !draws && !values_.sources_known(op));
     try {
         if (op.multiplies) {
             if (proof_) proof_->forms.use(op);
@@ -203,6 +220,7 @@ bool AbstractExecution::at_cut() const {
 }
 
 void AbstractExecution::go_on() {
+    branches_.clear();
     const auto order = [&](const Warp& warp) {
         return std::tuple(loops_->depth(warp.pc), -warp.parked.root, warp.parked.left);
     };
@@ -232,6 +250,7 @@ bool AbstractExecution::any_parked_at(std::uint32_t pc) const {
 }
 
 abstract::Cut AbstractExecution::cut() {
+    if (execution_.shown != nullptr) execution_.shown->forget();
     abstract::Cut out;
     out.code = state();
     written_ += static_cast<int>(out.code.size());
@@ -270,11 +289,13 @@ class AbstractExecution::Saved {
           })),
           forms(of.proof_->forms.save()) {
         if (of.proof_->shared) shared.emplace(copied(of.proof_->shared->state()));
+        if (of.proof_->shown) shown.emplace(copied(of.proof_->shown->state()));
     }
     decltype(copied(std::declval<AbstractExecution&>().parts())) parts;
     abstract::Values::Known values;
     abstract::Forms::Dependent forms;
     std::optional<decltype(copied(std::declval<abstract::SharedMemory&>().state()))> shared{};
+    std::optional<decltype(copied(std::declval<abstract::ShownNumbers&>().state()))> shown{};
 };
 
 std::shared_ptr<const AbstractExecution::Saved> AbstractExecution::save() {
@@ -286,6 +307,7 @@ void AbstractExecution::restore(const Saved& saved) {
     values_.restore(saved.values);
     proof_->forms.restore(saved.forms);
     if (saved.shared) proof_->shared->state() = *saved.shared;
+    if (saved.shown) proof_->shown->state() = *saved.shown;
 }
 
 /// The warp leaves the abstract execution.
@@ -375,6 +397,17 @@ void AbstractExecution::update(isa::Space space, const isa::Addresses& address, 
                                const std::function<void(int, std::byte*)>&) {
     peers_.visit(space, address);
     execution_.loads = true;
+}
+
+void AbstractExecution::mbarrier_init(const isa::Addresses& address, const isa::Counts& arrivals) {
+    mbarriers_.init(address, arrivals);
+    if (execution_.shown == nullptr) return;
+    for (isa::Mask left = execution_.active; left != 0; left &= left - 1) {
+        const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+        const auto at = static_cast<std::uint32_t>(address[lane]);
+        if (address.knows(lane))
+            execution_.shown->overwrite(execution_.warp->cta, at, at + abstract::Mbarrier::bytes);
+    }
 }
 
 void AbstractExecution::proxy_fence(std::optional<isa::Space> space) {

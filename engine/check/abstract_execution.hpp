@@ -8,12 +8,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 
 #include "check/abstract/copies.hpp"
 #include "check/abstract/cut.hpp"
 #include "check/abstract/loops.hpp"
 #include "check/abstract/recurrence.hpp"
 #include "check/abstract/shared_memory.hpp"
+#include "check/abstract/shown_numbers.hpp"
 #include "check/abstract/stuck.hpp"
 #include "check/budget.hpp"
 #include "check/findings.hpp"
@@ -62,12 +64,18 @@ class AbstractExecution final : public isa::ThreadMachine {
     void park(const abstract::Loops& loops) {
         loops_ = &loops;
         proof_->forms.explore(loops);
+        if (execution_.skeleton.shows_numbers)
+            execution_.shown = &proof_->shown.emplace(execution_, values_, proof_->forms);
         budget_ = allowed_ = INT_MAX;
     }
     /// Returns whether some are parked, and no other warp can go on.
     bool at_cut() const;
     /// Of the parked warps, those of the innermost loops with the most turns left go on.
     void go_on();
+    /// What the run since then has done: whether it has drawn a number, and the blocks at whose ends it has
+    /// branched.
+    bool draws() const { return proof_->forms.draws(); }
+    const std::set<BlockId>& branches() const { return branches_; }
     /// Whether a warp that has not ended is in this loop.
     bool any_in(const abstract::Loops::Loop& loop) const;
     bool any_parked_at(std::uint32_t pc) const;
@@ -123,9 +131,7 @@ class AbstractExecution final : public isa::ThreadMachine {
     }
     void proxy_fence(std::optional<isa::Space> space) override;
     void fence(const isa::MemoryOrder& order) override { execution_.fence(order); }
-    void mbarrier_init(const isa::Addresses& address, const isa::Counts& arrivals) override {
-        mbarriers_.init(address, arrivals);
-    }
+    void mbarrier_init(const isa::Addresses& address, const isa::Counts& arrivals) override;
     void mbarrier_inval(const isa::Addresses& address) override { mbarriers_.inval(address); }
     isa::Tokens mbarrier_arrive(const isa::Addresses& address, const isa::Counts& bytes,
                                 const isa::Counts& arrivals, isa::Arrival how = {}) override {
@@ -204,6 +210,7 @@ class AbstractExecution final : public isa::ThreadMachine {
         abstract::Forms forms;
         abstract::Recurrence recurrence;
         std::optional<abstract::SharedMemory> shared{};
+        std::optional<abstract::ShownNumbers> shown{};
         bool again = false;
     };
 
@@ -225,6 +232,7 @@ class AbstractExecution final : public isa::ThreadMachine {
     int written_ = 0;                         ///< numbers of the states that were compared
     std::vector<bool> executed_;              ///< by operation
     const abstract::Loops* loops_ = nullptr;  ///< where warps park
+    std::set<BlockId> branches_;              ///< taken or not since the last cut
     std::unique_ptr<Proof> proof_;            ///< null: none is made
 };
 

@@ -58,8 +58,12 @@ class OneRegister final : public isa::UnknownAlgebra {
 class Counting {
   public:
     /// strides: registers that are at least 1, and stay what they are.
-    Counting(const Outline& outline, int loop, const std::set<std::uint32_t>& strides)
-        : graph_(outline.graph()), strides_(strides), loop_(graph_.loops()[static_cast<std::size_t>(loop)]) {
+    Counting(const Outline& outline, int loop, const std::set<std::uint32_t>& strides,
+             const DrawnNumbers& drawn)
+        : graph_(outline.graph()),
+          strides_(strides),
+          drawn_(drawn),
+          loop_(graph_.loops()[static_cast<std::size_t>(loop)]) {
         for (const BlockId block : loop_.blocks)
             for (const Step& step : graph_.blocks()[block].steps)
                 isa::for_each_written(step, [&](Reg reg) { writes_.push_back({reg.id, block, &step}); });
@@ -72,6 +76,21 @@ class Counting {
         if (!in_every_turn(block)) return false;
         const std::optional<Test> first = test_of(block, false), second = test_of(block, true);
         return (first && counts(*first)) || (second && counts(*second));
+    }
+
+    /// The blocks that each turn comes to, and at whose end it may leave the loop.
+    std::set<BlockId> exits() const {
+        std::set<BlockId> out;
+        for (const BlockId block : loop_.blocks)
+            if (const BasicBlock& at = graph_.blocks()[block]; at.end == BasicBlock::End::branch &&
+                                                               inside(at.taken) != inside(at.otherwise) &&
+                                                               in_every_turn(block))
+                out.insert(block);
+        return out;
+    }
+    bool draws() const {
+        return std::ranges::any_of(writes_,
+                                   [&](const Writing& write) { return drawn_.draws.contains(write.step); });
     }
 
   private:
@@ -116,6 +135,7 @@ class Counting {
     }
 
     bool counts(const Test& test) const {
+        if (is_below(test) && test.counter->reg && is_drawn(test)) return true;
         const std::int64_t more = growth(*test.counter);
         if (more == 0) return counts_in_parts(test);
         // What grows by an odd number comes to every number.
@@ -128,6 +148,123 @@ class Counting {
         if (is_above(test)) return above_by(test).value_or(0) >= step;
         return test.other->kind != Operand::Kind::imm ||
                static_cast<std::uint32_t>(test.other->imm) + step <= UINT32_MAX;
+    }
+
+    /// Whether the counter is a number that each turn draws, and something that stays.
+    bool is_drawn(const Test& test) const {
+        const Writing* number = only(test.counter->reg);
+        if (number == nullptr || number->step->guard || loop_.parent != flow::no_loop) return false;
+        OneRegister algebra;
+        const OneRegister::Sum sum = algebra.at(isa::meaning_of(*number->step, algebra));
+        if (sum.times != 1) return false;
+        const bool first = is_draw(sum.reg);
+        const Reg draw = first ? sum.reg : sum.other, more = first ? sum.other : sum.reg;
+        if (!draw || !is_draw(draw) || (more && !strides_.contains(more.id) && !stays(Operand::of(more))))
+            return false;
+        // Each turn comes to the number, and on each path to there draws.
+        if (!in_every_turn(number->block) || !always_draws(draw, *number)) return false;
+        return std::ranges::all_of(writes_, [&](const Writing& write) {
+            const auto from = drawn_.draws.find(write.step);
+            if (from == drawn_.draws.end() || write.reg != draw.id) return true;
+            const std::vector<const Step*>& changes = drawn_.changes.at(from->second);
+            return std::ranges::all_of(changes, [&](const Step* step) {
+                return is_last_turn(*step, test, draw, more, sum.constant, *number);
+            });
+        });
+    }
+    /// Whether the block writes the register; before: before that step of it.
+    bool writes(Reg reg, BlockId block, const Step* before) const {
+        return std::ranges::any_of(writes_, [&](const Writing& write) {
+            return write.reg == reg.id && write.block == block && (before == nullptr || write.step < before);
+        });
+    }
+    /// Whether each path through a turn writes the register before it comes to that step.
+    bool always_draws(Reg draw, const Writing& to) const {
+        return !comes_to(to, loop_.header, [&](BlockId block) { return writes(draw, block, nullptr); }) ||
+               writes(draw, to.block, to.step);
+    }
+    /// Whether a path from the begin of a block comes to a step's block in the same turn, and through no
+    /// block of some.
+    template <class Without>
+    bool comes_to(const Writing& to, BlockId from, Without without) const {
+        std::set<BlockId> seen;
+        for (std::vector<BlockId> open{from}; !open.empty();) {
+            const BlockId block = open.back();
+            open.pop_back();
+            if (!inside(block) || !seen.insert(block).second) continue;
+            if (block == to.block) return true;
+            if (without(block)) continue;
+            const BasicBlock& at = graph_.blocks()[block];
+            for (const BlockId next : {at.taken, at.end == BasicBlock::End::branch ? at.otherwise : at.taken})
+                if (next != loop_.header) open.push_back(next);
+        }
+        return false;
+    }
+    /// Whether all that writes the register in the loop are draws.
+    bool is_draw(Reg reg) const {
+        bool any = false;
+        for (const Writing& write : writes_) {
+            if (write.reg != reg.id) continue;
+            if (write.step->guard || !drawn_.draws.contains(write.step)) return false;
+            any = true;
+        }
+        return any;
+    }
+    /// Whether a step is executed only in turns that draw the number before the one with which the counter is
+    /// compared: the counter, which is at least 1 more, then ends the loop.
+    bool is_last_turn(const Step& step, const Test& test, Reg draw, Reg more, std::int64_t constant,
+                      const Writing& number) const {
+        const bool is_more =
+            (constant >= 1 && !more) || (constant >= 0 && more && strides_.contains(more.id));
+        if ((test.relations & isa::equal) != 0 || !is_more || !test.other->reg) return false;
+        return std::ranges::any_of(loop_.blocks, [&](BlockId block) {
+            const std::vector<Step>& steps = graph_.blocks()[block].steps;
+            if (std::ranges::none_of(steps, [&](const Step& one) { return &one == &step; })) return false;
+            if (graph_.predecessors(block).size() != 1) return false;
+            const BlockId before = graph_.predecessors(block).front();
+            const BasicBlock& at = graph_.blocks()[before];
+            if (at.end != BasicBlock::End::branch || at.taken == at.otherwise) return false;
+            const Writing* by = only(at.condition);
+            // No other number is drawn after that one and before the counter is set.
+            const auto draws = [&](BlockId one) { return writes(draw, one, nullptr); };
+            return by != nullptr && by->block == before && !by->step->guard &&
+                   (at.taken == block) != at.negated && draws_last(*by, *test.other, draw) &&
+                   !writes_after(draw, before, by->step) && !draws(block) && block != number.block &&
+                   stays_on_all_paths(block, number, draws) && !writes(draw, number.block, number.step);
+        });
+    }
+    /// Whether the block writes the register behind that step.
+    bool writes_after(Reg reg, BlockId block, const Step* step) const {
+        return std::ranges::any_of(writes_, [&](const Writing& write) {
+            return write.reg == reg.id && write.block == block && write.step > step;
+        });
+    }
+    /// Whether no path from the block to the step comes through one of those.
+    template <class Those>
+    bool stays_on_all_paths(BlockId from, const Writing& to, Those those) const {
+        return std::ranges::none_of(loop_.blocks, [&](BlockId block) {
+            return block != to.block && those(block) &&
+                   comes_to({0, block, nullptr}, from, [&](BlockId one) { return one == to.block; });
+        });
+    }
+    /// Whether the predicate says that the number drawn is the one before `limit`.
+    bool draws_last(const Writing& by, const Operand& limit, Reg draw) const {
+        const isa::Instruction& op = *by.step->op;
+        if (op.shape == nullptr || op.shape(by.step->form) != isa::Shape::order ||
+            isa::relations_of(by.step->form) != isa::equal)
+            return false;
+        std::vector<Reg> sources;
+        for (std::size_t i = 0; i < by.step->operands.size(); ++i)
+            if (op.operands[i].access == isa::Access::in) sources.push_back(by.step->operands[i].reg);
+        if (sources.size() != 2) return false;
+        if (sources[0] != draw) std::swap(sources[0], sources[1]);
+        if (sources[0] != draw || !sources[1]) return false;
+        const Writing* last = only(sources[1]);
+        if (last == nullptr || last->step->guard || last->block != by.block || last->step > by.step)
+            return false;
+        OneRegister algebra;
+        const OneRegister::Sum sum = algebra.at(isa::meaning_of(*last->step, algebra));
+        return sum.times == 1 && !sum.other && sum.reg == limit.reg && sum.constant == -1;
     }
 
     static bool is_above(const Test& test) {
@@ -224,6 +361,7 @@ class Counting {
 
     const flow::Graph& graph_;
     const std::set<std::uint32_t>& strides_;
+    const DrawnNumbers& drawn_;
     const flow::Loop& loop_;
     std::vector<Writing> writes_;
     std::vector<BlockId> ends_;  ///< of turns
@@ -243,31 +381,35 @@ bool has_exit(const flow::Graph& graph, int loop, Which which) {
     });
 }
 
-/// Returns the place of a loop that which(loop) names, and that no count ends.
+/// Returns the loops that which(loop) names, and that no count ends.
 template <class Which>
-std::optional<Where> uncounted(const Outline& outline, Which which) {
+std::vector<OpenLoop> uncounted(const Outline& outline, const DrawnNumbers& drawn, Which which) {
     const flow::Graph& graph = outline.graph();
     const std::set<std::uint32_t> strides = at_least_one(outline.program(), {});
+    std::vector<OpenLoop> out;
     for (int loop = 0; loop < static_cast<int>(graph.loops().size()); ++loop) {
         if (!which(loop)) continue;
-        const Counting turns(outline, loop, strides);
+        const Counting turns(outline, loop, strides, drawn);
         if (!has_exit(graph, loop, [&](BlockId block) { return turns.counts(block); }))
-            return graph.blocks()[graph.loops()[static_cast<std::size_t>(loop)].header].where;
+            out.push_back({graph.blocks()[graph.loops()[static_cast<std::size_t>(loop)].header].where,
+                           turns.exits(), turns.draws()});
     }
-    return std::nullopt;
+    return out;
 }
 
 }  // namespace
 
 std::optional<Where> uncounted_loop(const Outline& outline, const Skeleton& skeleton) {
-    return uncounted(outline, [&](int loop) {
+    const std::vector<OpenLoop> all = uncounted(outline, skeleton.drawn(), [&](int loop) {
         return !has_exit(outline.graph(), loop, [&](BlockId block) { return skeleton.decides(block); });
     });
+    return all.empty() ? std::nullopt : std::optional(all.front().where);
 }
 
-std::optional<Where> uncounted_loop_around(const Outline& outline, const std::set<const Step*>& steps) {
+std::vector<OpenLoop> uncounted_loops_around(const Outline& outline, const std::set<const Step*>& steps,
+                                             const DrawnNumbers& drawn) {
     const flow::Graph& graph = outline.graph();
-    return uncounted(outline, [&](int loop) {
+    return uncounted(outline, drawn, [&](int loop) {
         return std::ranges::any_of(graph.loops()[static_cast<std::size_t>(loop)].blocks, [&](BlockId block) {
             return std::ranges::any_of(graph.blocks()[block].steps,
                                        [&](const Step& step) { return steps.contains(&step); });

@@ -3,7 +3,9 @@
 
 #include <optional>
 #include <set>
+#include <vector>
 
+#include "check/drawn_numbers.hpp"
 #include "check/skeleton.hpp"
 
 namespace wgrun::check {
@@ -13,8 +15,17 @@ namespace wgrun::check {
 /// Loops that a proof of the skeleton follows to their ends are left out. Numbers do not wrap around.
 std::optional<Where> uncounted_loop(const Outline& outline, const Skeleton& skeleton);
 
+/// A loop of which it is not known that it ends.
+struct OpenLoop {
+    Where where;
+    std::set<BlockId> exits{};  ///< blocks that each turn comes to, and at whose end it may be left
+    bool draws = false;         ///< it draws numbers
+};
+
 /// Returns the same of the loops that have one of these steps, followed or not: a proof that only compares
-/// states does not come to their ends.
-std::optional<Where> uncounted_loop_around(const Outline& outline, const std::set<const Step*>& steps);
+/// states does not come to their ends. A loop that compares numbers that it draws, from a counter that grows,
+/// with one that it does not change, ends.
+std::vector<OpenLoop> uncounted_loops_around(const Outline& outline, const std::set<const Step*>& steps,
+                                             const DrawnNumbers& drawn);
 
 }  // namespace wgrun::check

@@ -14,6 +14,7 @@
 #include "check/box_starts.hpp"
 #include "check/counted.hpp"
 #include "check/dataflow.hpp"
+#include "check/drawn_numbers.hpp"
 #include "check/findings.hpp"
 #include "check/gaps.hpp"
 #include "check/global_memory.hpp"
@@ -122,6 +123,7 @@ struct Given {
     Budget budget;
     std::optional<Dim3> grid;
     const LaunchLoads& loads;
+    const DrawnNumbers& drawn;
 };
 
 /// What is proved of the launches whose memory holds such numbers.
@@ -172,7 +174,7 @@ void of_protocol_and_memory(const Outline& outline, const Skeleton& protocol, co
     const bool proved = of_warps(outline, protocol, features, findings, given, gaps, out, boxes);
     if (!features.accesses_shared && !features.copies && !features.multiplies) return;
     if (!proved) return of_shared_memory(features, gaps);
-    Skeleton all(outline, nullptr, true, given.loads);
+    Skeleton all(outline, nullptr, true, given.loads, given.drawn);
     all.stored = protocol.stored;
     all.boxes = boxes.fitting();
     if (all.ops.empty()) return;
@@ -224,7 +226,8 @@ Evidence evidence_of(const Program& program, std::span<const Diagnostic> finding
     of_features(features, gaps);
     Evidence out;
     const LaunchLoads loads = launch_loads(program, made);
-    Skeleton skeleton(outline, nullptr, false, loads);
+    const DrawnNumbers drawn = drawn_numbers(program, made);
+    Skeleton skeleton(outline, nullptr, false, loads, drawn);
     skeleton.stored = dataflow.stored();
     if (unknown != nullptr && unknown->property != Property::none)
         gaps.add(unknown->property, unknown->where, unknown->reason, unknown->assumption);
@@ -246,7 +249,7 @@ Evidence evidence_of(const Program& program, std::span<const Diagnostic> finding
         for (const PropertyRow& row : properties())
             gaps.add(row.property, error->where, fmt::format("an error stands in the way: {}", error->rule));
     } else if (!features.opaque) {
-        const Given what{Budget(given), grid, loads};
+        const Given what{Budget(given), grid, loads, drawn};
         of_protocol_and_memory(outline, skeleton, features, findings, what, gaps, out);
         if (features.accesses_global || features.stores_global) {
             GlobalMemoryProof proof =

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "check/counted.hpp"
+#include "check/turning.hpp"
 
 namespace wgrun::check {
 namespace {
@@ -85,6 +86,7 @@ class Explorer {
     struct Seen {
         Cut cut;
         std::shared_ptr<const AbstractExecution::Saved> saved;
+        std::size_t number = 0;
         bool replaced = false;
         mutable std::map<std::size_t, int> values{};  ///< by root: how many were followed
     };
@@ -105,6 +107,7 @@ class Explorer {
         out_ = {};
         seen_.clear();
         open_.clear();
+        turning_.clear();
         cuts_ = numbers_ = greatest_ = growth_ = 0;
         if (gaps_ != nullptr) *gaps_ = before_;
         run_.emplace(program_, skeleton_, live_, symbols_, gaps_);
@@ -121,8 +124,10 @@ class Explorer {
     void come_to_ends() {
         std::set<const Step*> compared;
         for (const std::uint32_t pc : run_->forms().comparisons()) compared.insert(skeleton_.ops[pc].step);
-        if (const auto loop = uncounted_loop_around(Outline(program_), compared))
-            fail(*loop, "it is not known that this loop ends");
+        for (const OpenLoop& loop : uncounted_loops_around(Outline(program_), compared, skeleton_.drawn()))
+            if (loop.draws || loop.exits.empty() || !skeleton_.decides_all(loop.exits) ||
+                turning_.without_draws(loop.exits))
+                fail(loop.where, "it is not known that this loop ends");
     }
 
     /// Follows the abstract execution from a cut to the next one.
@@ -134,13 +139,16 @@ class Explorer {
         for (std::size_t root = from.windows.size(); root < symbols_.roots.size(); ++root)
             from.windows.push_back(symbols_.window(static_cast<int>(root)));
         run_->forms().choose(from.windows);
+        run_->forms().begin_draws(symbols_.drawn.empty() ? std::set<int>()
+                                                         : abstract::idle_draws(run_->registers(), symbols_));
         run_->go_on();
         ++out_.executions;
         run_->run();
         examine(from.from->cut.widenings);
         others(from);
         if (run_->at_cut())
-            arrive(from.from->cut.widenings);
+            turning_.add(
+                {from.from->number, arrive(from.from->cut.widenings), run_->draws(), run_->branches()});
         else if (!run_->complete())
             fail(program_.where(), "a warp is not followed to its end");
     }
@@ -211,6 +219,9 @@ class Explorer {
                 cut.windows[root].growth, [&](const auto& one) { return turns.contains(one.first); });
             if (!counted || !is_kept(static_cast<int>(root))) free(cut, static_cast<int>(root));
         }
+        // The next draw may be any number.
+        for (const int drawn : abstract::idle_draws(cut.registers, symbols_))
+            for (const int root : symbols_.made_of(drawn)) free(cut, root);
     }
     void free(Cut& cut, int root) {
         Window& its = cut.windows[static_cast<std::size_t>(root)];
@@ -218,7 +229,8 @@ class Explorer {
         run_->forms().choose(root, its);
     }
 
-    void arrive(const Widenings& widenings) {
+    /// Returns the number of the cut that stands for what the run has come to.
+    std::size_t arrive(const Widenings& widenings) {
         Cut now = cut(widenings);
         forget(now);
         now.registers = run_->registers();
@@ -231,7 +243,7 @@ class Explorer {
         const std::size_t numbers = now.registers.size() + now.code.known.size() + now.code.numbers.size();
         run_->spend(static_cast<std::int64_t>(numbers / kept + alike.size() * numbers / compared));
         for (const auto& before : alike)
-            if (covers(before->cut, now, symbols_)) return;
+            if (covers(before->cut, now, symbols_)) return before->number;
         auto saved = run_->save();
         if (const auto [by, of] = narrowest(alike, now); by) {
             const Cut arrived = now;
@@ -248,7 +260,9 @@ class Explorer {
             if (covers(now, arrived, symbols_)) {
                 saved = run_->save();
                 std::erase_if(alike, [&](const auto& before) {
-                    return before->replaced = covers(now, before->cut, symbols_);
+                    before->replaced = covers(now, before->cut, symbols_);
+                    if (before->replaced) turning_.add({before->number, cuts_ + 1});
+                    return before->replaced;
                 });
             } else {
                 now = arrived;
@@ -262,8 +276,9 @@ class Explorer {
         if (++cuts_ > most_cuts || numbers_ > most_numbers || growth_ > most_growth)
             fail(program_.where(), "the loops have no common period");
         std::vector<Window> windows = now.windows;
-        alike.push_back(std::make_shared<Seen>(Seen{std::move(now), std::move(saved)}));
+        alike.push_back(std::make_shared<Seen>(Seen{std::move(now), std::move(saved), cuts_}));
         open_.push_back({alike.back(), std::move(windows)});
+        return cuts_;
     }
 
     /// The widening in which the fewest registers grow: of what the abstract execution has come to, or of a
@@ -314,6 +329,7 @@ class Explorer {
     Symbols symbols_;
     std::optional<AbstractExecution> run_;
     std::vector<Open> open_;
+    Turning turning_;
     std::unordered_map<std::uint64_t, std::vector<std::shared_ptr<Seen>>> seen_;  ///< by hash
     std::set<std::uint64_t> too_wide_;                                            ///< keys of widenings
     std::size_t cuts_ = 0, numbers_ = 0;     ///< of seen_, and what they hold

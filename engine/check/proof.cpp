@@ -284,7 +284,13 @@ Proof prove_places(const Program& program, const Skeleton& skeleton, const Budge
 Proof prove(const Program& program, const Skeleton& skeleton, const Budget& budget,
             std::optional<Dim3> grid) {
     Proof out = explore(program, skeleton, abstract::Live(skeleton), budget);
-    if (!out.proved) out = by_values(program, skeleton, budget, nullptr, grid);
+    if (!out.proved) {
+        Proof values = by_values(program, skeleton, budget, nullptr, grid);
+        // What a kernel draws has no values there.
+        std::optional<abstract::Stop> reason = std::move(out.stopped);
+        out = std::move(values);
+        if (!out.proved && skeleton.draws_numbers) out.stopped = std::move(reason);
+    }
     if (!out.proved || !out.contained.empty()) out.findings = broken_sizes(program, skeleton, budget);
     return out;
 }

@@ -30,9 +30,10 @@ struct Skeleton::Nature final : isa::Effects {
             return;
         touches = true;
         touched = access.address;
+        stores |= access.write;
     }
     void copy_async(const isa::AsyncCopy& access) override {
-        known = false, touches = true;
+        known = false, touches = stores = true;
         touched = access.address;
     }
     void commit_copies() override { touches = true; }
@@ -68,6 +69,7 @@ struct Skeleton::Nature final : isa::Effects {
     void set_registers(int, bool) override { synchronises = true; }
 
     bool touches = false;              ///< it may access shared memory, or waits for copies by its thread
+    bool stores = false;               ///< it may write to shared memory by a thread
     const Operand* touched = nullptr;  ///< the address of such an access
     bool synchronises = false, multiplies = false, traps = false;
     bool may_visit = false;                    ///< it accesses what a generic address points to
@@ -76,14 +78,16 @@ struct Skeleton::Nature final : isa::Effects {
     const Operand *a = nullptr, *b = nullptr;  ///< descriptors
 };
 
-Skeleton::Skeleton(const Outline& outline, const Pressure* pressure, bool accesses, LaunchLoads loads)
+Skeleton::Skeleton(const Outline& outline, const Pressure* pressure, bool accesses, LaunchLoads loads,
+                   DrawnNumbers drawn)
     : slots(outline.program().registers().size(), -1),
       outline_(outline),
       graph_(outline_.graph()),
       control_(graph_),
       pressure_(pressure),
       accesses_(accesses),
-      loads_(std::move(loads)) {
+      loads_(std::move(loads)),
+      drawn_(std::move(drawn)) {
     const Program& program = outline.program();
     for_each_step(program, [&](const Step& step) { copies_ |= Nature(step).counts; });
     slice();
@@ -92,6 +96,7 @@ Skeleton::Skeleton(const Outline& outline, const Pressure* pressure, bool access
     for (const SkeletonOp& op : ops) {
         if (op.step == nullptr) continue;
         loads_numbers |= op.of_launch >= 0;
+        draws_numbers |= op.drawn_from >= 0;
         if (op.step->form.has(isa::Field::sreg))
             knows_the_grid |= isa::is_of_grid(isa::special_of(op.step->form));
         for (const Operand& operand : op.step->operands) {
@@ -116,7 +121,12 @@ void Skeleton::need(Reg reg) {
 bool Skeleton::is_root(const Step& step, const Nature& nature) const {
     if (pressure_ != nullptr && pressure_->at(&step) > sm_90a.least_setmaxnreg) return true;
     return nature.synchronises || nature.traps || nature.may_visit ||
-           ((copies_ || accesses_) && nature.multiplies) || (accesses_ && nature.touches);
+           ((copies_ || accesses_) && nature.multiplies) || follows(nature);
+}
+
+/// Whether accesses to shared memory are followed as this one.
+bool Skeleton::follows(const Nature& nature) const {
+    return nature.touches && (accesses_ || (shows_numbers && nature.stores));
 }
 
 bool Skeleton::needed(const Step& step, std::size_t number) {
@@ -134,13 +144,17 @@ bool Skeleton::needed(const Step& step, std::size_t number) {
         return true;
     }
     if (!root && !writes) return false;
-    if (accesses_ && nature.touches && !nature.synchronises && !nature.may_visit && !writes) {
+    if (follows(nature) && !nature.synchronises && !nature.may_visit && !writes) {
         need(step.guard);
         if (nature.touched != nullptr) need(nature.touched->reg);
+        if (shows_numbers)
+            if (const Operand* number = stored_number(step, outline_.program())) need(number->reg);
         return true;
     }
     need(step.guard);
-    const bool follow = root || nature.known || loads_.contains(&step);
+    const bool receives = drawn_.loads.contains(&step);
+    if (receives && !shows_numbers) shows_numbers = grew_ = true;
+    const bool follow = root || nature.known || receives || loads_.contains(&step);
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
         const Operand& operand = step.operands[i];
         const bool in = op.operands[i].access == isa::Access::in;
@@ -200,12 +214,14 @@ void Skeleton::add(const Step& step) {
     const bool root = is_root(step, nature);
     op.may_visit = nature.may_visit && !nature.synchronises;
     op.traps = nature.traps;
-    op.touches = accesses_ && nature.touches;
+    op.touches = follows(nature);
     op.synchronises = root && !op.may_visit && !op.traps && (!op.touches || nature.synchronises);
     op.multiplies = root && nature.multiplies;
     if (pressure_ != nullptr) op.pressure = pressure_->at(&step);
     op.opaque = !root && !nature.known;
     if (const auto load = loads_.find(&step); load != loads_.end()) op.of_launch = load->second;
+    if (const auto draw = drawn_.draws.find(&step); draw != drawn_.draws.end()) op.drawn_from = draw->second;
+    op.receives = drawn_.loads.contains(&step) && slots[step.operands.front().reg.id] >= 0;
     op.reg = step.guard;
     op.negated = step.guard_negated;
     op.step = &step;
@@ -227,6 +243,7 @@ void Skeleton::flatten() {
         op.where = block.where;
         op.reg = decides_[id] ? block.condition : Reg();
         op.negated = block.negated;
+        op.block = id;
         ends.push_back({static_cast<std::uint32_t>(ops.size() - 1), id});
     };
     for (BlockId id = 0; id < graph_.blocks().size(); ++id) {

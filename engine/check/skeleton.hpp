@@ -2,10 +2,13 @@
 // synchronise, and those that compute their operands, their guards and the conditions that they depend on.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
+#include "check/drawn_numbers.hpp"
 #include "check/launch_loads.hpp"
 #include "check/pressure.hpp"
 #include "flow/control.hpp"
@@ -31,12 +34,15 @@ struct SkeletonOp {
     int goes_on = -1;
     bool opaque = false;      ///< step: its results are unknown before the kernel runs
     int of_launch = -1;       ///< step: the parameter that it loads from, of LaunchLoads; -1: it is none
+    int drawn_from = -1;      ///< step: the same, of DrawnNumbers
+    bool receives = false;    ///< step: it loads what a thread may have shown in shared memory
     bool multiplies = false;  ///< step: it issues, commits or waits for wgmma
     int pressure = 0;         ///< step: registers live there
     bool both_arms = false;   ///< branch: something depends on its not being taken
     /// Its address alone is followed, and not what it loads.
     bool only_touches() const { return touches && !synchronises && !may_visit; }
     Reg reg;                           ///< guard of a step, condition of a branch
+    BlockId block = no_block;          ///< branch: at whose end it is
     flow::Divergence::Ways ways = {};  ///< branch: where its arms begin and join; jump: `taken`
     const Step* step = nullptr;
     Where where;
@@ -44,9 +50,10 @@ struct SkeletonOp {
 
 struct Skeleton {
     /// `pressure` gives the registers live at wgmma; null: they do not matter.
-    /// accesses: those to shared memory matter, too. loads: the loads whose address is followed.
+    /// accesses: those to shared memory matter, too. loads: the loads whose address is followed. drawn:
+    /// numbers that are followed from their draw on, also through shared memory.
     explicit Skeleton(const Outline& outline, const Pressure* pressure = nullptr, bool accesses = false,
-                      LaunchLoads loads = {});
+                      LaunchLoads loads = {}, DrawnNumbers drawn = {});
 
     std::vector<SkeletonOp> ops;  ///< empty when nothing synchronises
     std::vector<int> slots;       ///< Reg::id -> index among the registers that matter; -1: none
@@ -58,13 +65,20 @@ struct Skeleton {
     std::vector<int> integers;    ///< indices of the integer parameters that matter
     bool knows_the_grid = false;  ///< it depends on the grid, or on a CTA's position in it
     bool loads_numbers = false;   ///< some operation is a load of the launch
+    bool draws_numbers = false;   ///< some operation draws one
+    bool shows_numbers = false;   ///< some operation receives a number: all stores to shared memory are there
     /// Whether the branch at the end of the block matters.
     bool decides(BlockId block) const { return decides_[block]; }
+    bool decides_all(const std::set<BlockId>& blocks) const {
+        return std::ranges::all_of(blocks, [&](BlockId block) { return decides(block); });
+    }
+    const DrawnNumbers& drawn() const { return drawn_; }
     bool depends_on_launch() const { return knows_the_grid || !integers.empty(); }
 
   private:
     struct Nature;
     bool is_root(const Step& step, const Nature& nature) const;
+    bool follows(const Nature& nature) const;
     void slice();
     bool needed(const Step& step, std::size_t number);
     void need(Reg reg);
@@ -85,6 +99,7 @@ struct Skeleton {
     const Pressure* pressure_;
     bool accesses_;
     LaunchLoads loads_;
+    DrawnNumbers drawn_;
     bool copies_ = false;  ///< mbarriers count the copies to shared memory
 };
 

@@ -1,6 +1,7 @@
 #include "check/abstract/copies.hpp"
 
 #include "check/abstract/shared_memory.hpp"
+#include "check/abstract/shown_numbers.hpp"
 
 #include <fmt/format.h>
 
@@ -131,6 +132,12 @@ void Copies::copy_to(std::uint64_t shared, std::uint64_t address, int lane, std:
             box->for_each_run(lo, [&](std::uint32_t at, std::uint32_t size) {
                 execution_.shared->arrives(*cta, at, at + size, *mbarrier, lane);
             });
+    }
+    if (execution_.shown != nullptr) {
+        if (covers)
+            execution_.shown->overwrite(*cta, lo, hi);
+        else
+            execution_.shown->lost();
     }
     products_.overwritten(*mbarrier, lo, hi);
     contents_.write(*cta, {lo, hi, mbarrier, mbarrier->next(), execution_.op->step, box});

@@ -330,6 +330,16 @@ std::vector<Widening> lowerings(const Cut& cut, const Symbols& symbols) {
     return list;
 }
 
+std::set<int> idle_draws(const std::vector<Register>& registers, const Symbols& symbols) {
+    std::set<int> held, out;
+    for (const Register& one : registers)
+        for (const auto& [variable, slope] : one.form.form) held.insert(root_of(variable));
+    for (const int root : symbols.drawn)
+        if (std::ranges::none_of(symbols.made_of(root), [&](int made) { return held.contains(made); }))
+            out.insert(root);
+    return out;
+}
+
 std::set<int> turns_in_registers(const Cut& cut, const Symbols& symbols) {
     std::set<int> out;
     for (const Register& one : cut.registers)

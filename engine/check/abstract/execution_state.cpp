@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "isa/order.hpp"
@@ -43,6 +44,18 @@ void ExecutionState::release(Knowledge& place) {
     place.memory.learn(multiplied_by(warp->number), warp->multiplied);
     if (warp->some != 0 && (active & ~warp->some) == 0) place.memory.learn(warp->of_some);
     ++warp->accesses;
+}
+
+std::uint32_t ExecutionState::known(int index, isa::Mask lanes) const {
+    std::uint32_t out = warp->known.memory.of(index);
+    if ((lanes & ~warp->some) == 0) out = std::max(out, warp->of_some.of(index));
+    return out;
+}
+
+bool ExecutionState::comes_after(int before, isa::Mask of, std::uint32_t clock, isa::Mask by) const {
+    if (before != warp->number) return known(ordered_by(before), by) >= clock;
+    const bool same_lane = of == by && std::has_single_bit(by);
+    return same_lane || clock <= warp->together;
 }
 
 void ExecutionState::gather(Warp& warp) {

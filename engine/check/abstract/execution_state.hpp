@@ -71,6 +71,7 @@ struct Stop {
 };
 
 class SharedMemory;  // shared_memory.hpp
+class ShownNumbers;  // shown_numbers.hpp
 
 /// One thread uses a scene at a time.
 class ExecutionState {
@@ -88,6 +89,7 @@ class ExecutionState {
     bool anybody_left = false;
     bool proves = false;             ///< a proof is made, of every schedule and every launch
     SharedMemory* shared = nullptr;  ///< in a proof about accesses to shared memory
+    ShownNumbers* shown = nullptr;   ///< in an exploration, of numbers in shared memory that decide
     std::optional<Stop> stopped{};   ///< it is not: the first reason
     /// A wait that might not find its phase: it goes on later, or never. Nothing else follows, as what comes
     /// after the phase comes after later ones, too.
@@ -126,6 +128,11 @@ class ExecutionState {
     void fence(const isa::MemoryOrder& order);
     /// A warp learns what `place` knows, and its lanes learn of each other if they released there.
     void acquire(Warp& learns, const Knowledge& place) const;
+    /// In a proof: what these lanes of the current warp know of accesses to shared memory, at that place of
+    /// Knowledge::memory.
+    std::uint32_t known(int index, isa::Mask lanes) const;
+    /// Whether an access `by` lanes of the current warp comes after one by lanes `of` a warp at that clock.
+    bool comes_after(int before, isa::Mask of, std::uint32_t clock, isa::Mask by) const;
     /// In a proof: all lanes of a warp meet, or these lanes execute a proxy fence.
     static void gather(Warp& warp);
     void publish();

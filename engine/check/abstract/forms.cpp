@@ -310,10 +310,15 @@ void Forms::follow(const Step& step) {
         if (widens(step, sources)) result = difference(step, sources, all);
         if (result && !is_linear(step, sources, all, *result)) result.reset();
         if (result && is_multiple && std::ranges::any_of(*result, cuts_off)) result.reset();
+        // A drawn number may be anything: so may its sums with others, of which comparisons say more than of
+        // sums.
+        if (result && draws_of(*result) == Draws::and_others && becomes_root(step, sources)) return;
         if (!result && becomes_root(step, sources)) return;
     } else if (shape == isa::Shape::other || shape == isa::Shape::share) {
         if (becomes_root(step, sources)) return;
     } else if (shape == isa::Shape::smaller || shape == isa::Shape::greater) {
+        // Which of two numbers it is says little about one that may be anything.
+        if (draws_of(all) != Draws::none && becomes_root(step, sources)) return;
         result = of_extremum(step, sources, shape);
         if (!result && becomes_root(step, sources)) return;
     } else {

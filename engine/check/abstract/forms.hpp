@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "check/abstract/loops.hpp"
@@ -42,12 +43,36 @@ class Forms {
     void use_addresses(const Op& op);
     /// Whether the abstract executions are to begin anew: a root may be less than was taken.
     bool restart() const { return restart_; }
+    void begin_anew() { restart_ = true; }
     /// The results of the step are not known.
     void forget(const Op& op);
 
     /// Executes a load of what no thread changes: it is a number of the launch, by its address. Returns
     /// whether that is known.
     bool load(const Op& op);
+    // --- numbers that a kernel draws as it runs (forms_drawn.cpp), in an exploration
+    /// Executes an atomic: what it returns to its one lane may be anything. Returns whether that is known.
+    bool draw(const Op& op);
+    /// A run begins, in which these may be drawn: roots that nothing depends on.
+    void begin_draws(std::set<int> idle) {
+        idle_ = std::move(idle);
+        draws_ = false;
+    }
+    /// Whether it has drawn one.
+    bool draws() const { return draws_; }
+    /// A number in shared memory, and where: of which CTA, at which address.
+    struct Shown {
+        std::int64_t value = 0;
+        Form form{};
+    };
+    using Place = std::pair<int, std::uint32_t>;
+    const std::map<Place, Shown>& shown() const { return shown_; }
+    /// The active lane stores an operand there; it is forgotten what was there before. Nothing: what it
+    /// stores is not known.
+    void show(Place at, const Operand* operand);
+    void hide(Place at);
+    void receive(const Op& op, const Shown& number);
+
     /// The value of a parameter while a step is executed.
     std::uint64_t param(int index);
 
@@ -79,12 +104,13 @@ class Forms {
     void choose(const std::vector<Window>& windows);
     void choose(int root, const Window& window);
     Window window(int root) const;
-    /// A register of a warp is less by `back`, and depends on some turns more.
+    /// A register of a warp is less by `back`, and depends on some turns more; or a number that is shown,
+    /// whose warp is beyond the others by its CTA, and whose slot is its address.
     void widen(std::uint32_t warp, std::size_t slot, isa::Mask known, std::int64_t back, const Form& turns);
     auto state() {
         values_of_roots_.clear();
         for (const Root& root : symbols_.roots) values_of_roots_.push_back(root.value);
-        return std::tie(growth_, values_of_roots_);
+        return std::tie(growth_, values_of_roots_, shown_);
     }
     /// The registers that depend on something: by warp, their places in it.
     using Dependent = std::vector<std::vector<std::pair<std::uint32_t, Slot>>>;
@@ -171,6 +197,8 @@ class Forms {
     };
     Side side(const Step& step, const Sourced& source);
     int compared_root(Origin origin, std::int64_t least);
+    enum class Draws : std::uint8_t { none, alone, and_others };
+    Draws draws_of(const Form& form) const;
     bool joins(Form& form, Wide& difference);
     bool is_either(const Step& step, const Form& form, const Wide& difference);
     OfPlace of_place(const Form& form, const Wide& difference) const;
@@ -179,6 +207,7 @@ class Forms {
     bool stays_positive(const Form& form, Reg reg, Where where);
     bool widens(const Step& step, const std::vector<Sourced>& sources);
     void give(const Step& step, Form form);
+    void add_turns(Form& form, const Form& turns, std::int64_t back) const;
     void lose(const Form& form, Where where, std::string_view what);
     bool active(int lane) const { return (execution_.active >> lane & 1U) != 0; }
 
@@ -198,7 +227,10 @@ class Forms {
     std::map<std::pair<std::uint32_t, std::uint32_t>, int> counted_to_;  ///< by warp and slot
     std::map<int, Form> growth_;                                         ///< of roots, by turns of loops
     std::vector<std::int64_t> values_of_roots_;                          ///< that the registers go with
-    const Loops* loops_ = nullptr;                                       ///< null: it is no exploration
+    std::map<Place, Shown> shown_;
+    std::set<int> idle_;  ///< roots that may be drawn
+    bool draws_ = false;
+    const Loops* loops_ = nullptr;  ///< null: it is no exploration
     bool restart_ = false;
     bool grid_lost_ = false;   ///< a place in the grid decides otherwise
     std::int64_t beyond_ = 0;  ///< of a parameter, while a step is executed

@@ -78,20 +78,37 @@ void Forms::choose(int root, const Window& window) {
             values_.increase(static_cast<int>(warp), slot, at.lanes, more * times);
             add(at.form, growth, times);
         }
+    for (auto& [place, number] : shown_) {
+        const auto slope = number.form.find(variable(root, Variable::excess));
+        if (slope == number.form.end()) continue;
+        const std::int64_t times = slope->second;
+        number.value += more * times;
+        add(number.form, growth, times);
+    }
 }
 
 void Forms::widen(std::uint32_t warp, std::size_t slot, isa::Mask known, std::int64_t back,
                   const Form& turns) {
+    if (warp >= slots_.size()) {
+        Shown& number = shown_.at({static_cast<int>(warp - slots_.size()), static_cast<std::uint32_t>(slot)});
+        number.value -= back;
+        return add_turns(number.form, turns, back);
+    }
     values_.increase(static_cast<int>(warp), slot, known, -back);
     Slot& at = slots_[warp][slot];
     if (at.form.empty()) at = {{}, known};
-    add(at.form, turns);
+    add_turns(at.form, turns, back);
+}
+
+/// What depends on the form is less by `back`, and depends on turns more.
+void Forms::add_turns(Form& form, const Form& turns, std::int64_t back) const {
+    add(form, turns);
     // A stride of the grid, which is taken to be 1, is added as often as the number is greater.
-    for (auto& [variable, slope] : at.form)
+    for (auto& [variable, slope] : form)
         if (which_of(variable) == Variable::excess &&
             symbols_.roots[static_cast<std::size_t>(root_of(variable))].kind == Root::Kind::stride)
             slope -= back;
-    std::erase_if(at.form, [](const auto& one) { return one.second == 0; });
+    std::erase_if(form, [](const auto& one) { return one.second == 0; });
 }
 
 }  // namespace wgrun::check::abstract

@@ -35,6 +35,15 @@ std::vector<Register> live_registers(const ExecutionState& execution, const Valu
                          : reinterpret_cast<const std::int32_t*>(data)[lane];
         }
     }
+    for (const auto& [place, number] : forms.shown()) {
+        Register& at = out.emplace_back(Register{
+            static_cast<std::uint32_t>(execution.warps.size()) + static_cast<std::uint32_t>(place.first),
+            place.second,
+            1,
+            {number.value},
+            {}});
+        if (!number.form.empty()) at.form = {number.form, 1};
+    }
     return out;
 }
 

@@ -11,7 +11,8 @@
 
 namespace wgrun::check::abstract {
 
-/// A register that may yet be read.
+/// A register that may yet be read, or a number that is shown in shared memory: its warp is beyond the others
+/// by its CTA, its slot is its address, and it has one lane.
 struct Register {
     std::uint32_t warp, slot;
     isa::Mask known;  ///< the lanes that may read it, and whose value is known

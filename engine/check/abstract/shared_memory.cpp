@@ -72,38 +72,28 @@ void SharedMemory::lost(std::string_view what) {
 
 // --- who comes after whom ------------------------------------------------------------------------------
 
-std::uint32_t SharedMemory::known(int index, isa::Mask lanes) const {
-    const Warp& warp = *execution_.warp;
-    std::uint32_t out = warp.known.memory.of(index);
-    if ((lanes & ~warp.some) == 0) out = std::max(out, warp.of_some.of(index));
-    return out;
-}
-
 bool SharedMemory::comes_after(const Access& before, isa::Mask lanes) const {
     if (!before.over) return false;
     if (before.kind == Access::Kind::settled) return true;
     if (before.kind == Access::Kind::product) {
         for (std::size_t i = 0; i < before.waited.size(); ++i) {
             const int warp = before.group + static_cast<int>(i);
-            if (before.waited[i] != 0 &&
-                (warp == execution_.warp->number || known(multiplied_by(warp), lanes) >= before.waited[i]))
+            if (before.waited[i] != 0 && (warp == execution_.warp->number ||
+                                          execution_.known(multiplied_by(warp), lanes) >= before.waited[i]))
                 return true;
         }
         return false;
     }
     if (before.kind == Access::Kind::copy)
-        return known(landed_at(before.actor, execution_.warps.size()), lanes) >= before.clock;
-    if (before.actor != execution_.warp->number)
-        return known(ordered_by(before.actor), lanes) >= before.clock;
-    const bool same_lane = before.lanes == lanes && std::has_single_bit(lanes);
-    return same_lane || before.clock <= execution_.warp->together;
+        return execution_.known(landed_at(before.actor, execution_.warps.size()), lanes) >= before.clock;
+    return execution_.comes_after(before.actor, before.lanes, before.clock, lanes);
 }
 
 /// Whether the async proxy sees what the generic one has done.
 bool SharedMemory::is_fenced(const Access& before, isa::Mask lanes) const {
     if (before.kind != Access::Kind::generic && before.kind != Access::Kind::by_thread) return true;
     if (before.actor == execution_.warp->number) return before.clock <= execution_.warp->published;
-    return known(fenced_by(before.actor), lanes) >= before.clock;
+    return execution_.known(fenced_by(before.actor), lanes) >= before.clock;
 }
 
 // --- bytes ---------------------------------------------------------------------------------------------
@@ -267,31 +257,15 @@ void SharedMemory::access(const Step& step) {
     if (told.waits) wait_copies(told.pending);
     const std::uint32_t copy = told.copies ? own_copies().groups.issue() : 0;
     for (const isa::MemoryAccess& access : told.accesses) {
-        const Operand& operand = *access.address;
-        std::array<std::uint64_t, isa::lanes> address{};
-        if (operand.kind == Operand::Kind::shared) {
-            address.fill(sm_90a.shared_base +
-                         static_cast<std::uint64_t>(
-                             execution_.program.shared()[static_cast<std::size_t>(operand.index)].offset));
-        } else if (operand.reg) {
-            isa::Mask known = 0;
-            const void* data = values_.read_some(operand.reg, known);
-            if ((execution_.active & ~known) != 0) {
-                // Taken for global memory, as elsewhere, where no address of shared memory can be in it.
-                if (access.space == isa::Space::generic && !makes_generic_) continue;
-                return lost("where in shared memory it accesses is not known before a launch");
-            }
-            const bool wide = isa::bits(execution_.program.registers()[operand.reg.id].type) > 32;
-            for (std::size_t lane = 0; lane < address.size(); ++lane)
-                address[lane] = wide ? static_cast<const std::uint64_t*>(data)[lane]
-                                     : static_cast<const std::uint32_t*>(data)[lane];
-        } else {
-            address.fill(0);
+        const auto address = values_.addresses(*access.address);
+        if (!address) {
+            // Taken for global memory, as elsewhere, where no address of shared memory can be in it.
+            if (access.space == isa::Space::generic && !makes_generic_) continue;
+            return lost("where in shared memory it accesses is not known before a launch");
         }
         for (isa::Mask left = execution_.active; left != 0; left &= left - 1) {
             const int lane = std::countr_zero(left);
-            std::uint64_t at =
-                address[static_cast<std::size_t>(lane)] + static_cast<std::uint64_t>(operand.offset);
+            std::uint64_t at = (*address)[static_cast<std::size_t>(lane)];
             if (access.space == isa::Space::generic) {
                 if (isa::space_of(at) != isa::Space::shared_cluster &&
                     isa::space_of(at) != isa::Space::shared)

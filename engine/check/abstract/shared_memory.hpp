@@ -79,7 +79,6 @@ class SharedMemory {
     static Cta::iterator split(Cta& cta, Cta::iterator part, std::uint32_t at);
     bool comes_after(const Access& before, isa::Mask lanes) const;
     bool is_fenced(const Access& before, isa::Mask lanes) const;
-    std::uint32_t known(int index, isa::Mask lanes) const;
     void settle();
     void write(int cta, std::uint32_t lo, std::uint32_t hi, const Access& by);
     void read(int cta, std::uint32_t lo, std::uint32_t hi, const Access& by);

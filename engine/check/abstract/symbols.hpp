@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -86,7 +87,10 @@ struct Symbols {
     };
     std::vector<Root> roots{};
     std::map<Origin, int> found{};
-    std::vector<int> turns{};      ///< roots that stand for turns of loops alone
+    std::vector<int> turns{};  ///< roots that stand for turns of loops alone
+    std::vector<int> drawn{};  ///< roots that kernels draw (Forms::draw)
+    /// By CTA and address in shared memory: the warps that have loaded a number there.
+    std::map<std::pair<int, std::uint32_t>, std::set<int>> loaders{};
     std::optional<Place> place{};  ///< nothing: every cluster of every grid
     /// A place in the grid and the grid's size are numbers as others are; else what holds for the first CTA
     /// of a grid of one is to hold for every one.
@@ -104,6 +108,18 @@ struct Symbols {
     Window window(int root) const {
         const Root& its = roots[static_cast<std::size_t>(root)];
         return {its.least, its.most == unlimited ? unlimited : its.most - its.least, {}};
+    }
+    /// Returns the root, and all that are computed of it.
+    std::set<int> made_of(int root) const {
+        std::set<int> out{root};
+        for (std::size_t before = 0; before != out.size();) {
+            before = out.size();
+            for (const auto& [origin, made] : found)
+                for (const Source& source : origin.second)
+                    for (const auto& [one, slope] : source.roots)
+                        if (out.contains(one)) out.insert(made);
+        }
+        return out;
     }
     /// Returns the root that stands for turns of a loop, of that number.
     int turn(std::size_t number) {

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "isa/machine.hpp"
+#include "wgrun/target.hpp"
 
 namespace wgrun::check::abstract {
 
@@ -110,6 +111,25 @@ void Values::forget_results(const Op& op) {
         if (step.operands[i].reg) forget(step.operands[i].reg);
         for (Reg reg : step.operands[i].list) forget(reg);
     }
+}
+
+std::optional<std::array<std::uint64_t, lanes>> Values::addresses(const Operand& operand) const {
+    std::array<std::uint64_t, lanes> out{};
+    if (operand.kind == Operand::Kind::shared) {
+        out.fill(sm_90a.shared_base +
+                 static_cast<std::uint64_t>(
+                     execution_.program.shared()[static_cast<std::size_t>(operand.index)].offset));
+    } else if (operand.reg) {
+        isa::Mask known = 0;
+        const void* data = read_some(operand.reg, known);
+        if ((execution_.active & ~known) != 0) return std::nullopt;
+        const bool wide = isa::bits(execution_.program.registers()[operand.reg.id].type) > 32;
+        for (std::size_t lane = 0; lane < out.size(); ++lane)
+            out[lane] = wide ? static_cast<const std::uint64_t*>(data)[lane]
+                             : static_cast<const std::uint32_t*>(data)[lane];
+    }
+    for (std::uint64_t& address : out) address += static_cast<std::uint64_t>(operand.offset);
+    return out;
 }
 
 std::optional<std::uint64_t> Values::first_of(Reg reg) const {

@@ -29,6 +29,9 @@ class Values {
     bool sources_known(const Op& op) const;
     /// Marks the results of the step as unknown.
     void forget_results(const Op& op);
+    /// Returns the addresses in shared memory that the operand gives to the active lanes; nothing unless all
+    /// of them are known.
+    std::optional<std::array<std::uint64_t, isa::lanes>> addresses(const Operand& operand) const;
     /// Returns the value of a register of 64 bits in the first active lane, if all active lanes are known.
     std::optional<std::uint64_t> first_of(Reg reg) const;
 

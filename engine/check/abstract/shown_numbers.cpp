@@ -1,0 +1,200 @@
+#include "check/abstract/shown_numbers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "check/drawn_numbers.hpp"
+#include "isa/effects.hpp"
+#include "isa/generic.hpp"
+#include "machine/peers.hpp"
+#include "wgrun/target.hpp"
+
+namespace wgrun::check::abstract {
+namespace {
+
+constexpr std::uint32_t bytes_of_number = 4;
+constexpr std::size_t most_places = 64;
+
+/// The accesses of a step that may be to shared memory.
+struct Stores final : isa::Effects {
+    explicit Stores(const Step& step) { isa::visit_effects(step, *this); }
+    void memory(const isa::MemoryAccess& access) override {
+        if (isa::is_shared(access.space) || access.space == isa::Space::generic) all.push_back(access);
+    }
+    void copy_async(const isa::AsyncCopy& access) override {
+        all.push_back(access);
+        copies = true;
+    }
+    std::vector<isa::MemoryAccess> all;
+    bool copies = false;
+};
+
+}  // namespace
+
+ShownNumbers::ShownNumbers(ExecutionState& execution, const Values& values, Forms& forms)
+    : execution_(execution),
+      values_(values),
+      forms_(forms),
+      taken_(static_cast<std::size_t>(execution.ctas)) {
+    for_each_step(execution.program,
+                  [&](const Step& step) { makes_generic_ |= isa::makes_generic_of_own(step); });
+}
+
+bool ShownNumbers::is_after(const Access& before, isa::Mask lanes) const {
+    for (isa::Mask left = lanes; left != 0; left &= left - 1)
+        if (!execution_.comes_after(before.warp, before.lanes, before.clock, left & (~left + 1)))
+            return false;
+    return true;
+}
+bool ShownNumbers::is_after(const Accesses& before, isa::Mask lanes) const {
+    return is_after(before.stored, lanes) &&
+           std::ranges::all_of(before.loads, [&](const Access& load) { return is_after(load, lanes); });
+}
+
+bool ShownNumbers::is_free(int cta, std::uint32_t address) const {
+    return !lost_ && address % bytes_of_number == 0 &&
+           std::ranges::none_of(taken_[static_cast<std::size_t>(cta)], [&](const auto& one) {
+               return one.first < address + bytes_of_number && address < one.second;
+           });
+}
+
+void ShownNumbers::take(int cta, std::uint32_t lo, std::uint32_t hi) {
+    auto& all = taken_[static_cast<std::size_t>(cta)];
+    const auto apart = [&](const auto& other) { return other.second < lo || hi < other.first; };
+    for (const auto& other : all) {
+        if (apart(other)) continue;
+        lo = std::min(lo, other.first);
+        hi = std::max(hi, other.second);
+    }
+    std::erase_if(all, [&](const auto& other) { return !apart(other); });
+    all.emplace_back(lo, hi);
+}
+
+void ShownNumbers::overwrite(int cta, std::uint32_t lo, std::uint32_t hi) {
+    const auto met = std::ranges::find_if(followed_, [&](const Forms::Place& place) {
+        return place.first == cta && place.second < hi && lo < place.second + bytes_of_number;
+    });
+    if (met != followed_.end())
+        execution_.stop(execution_.op->where,
+                        fmt::format("it changes a number that decides, in {}",
+                                    execution_.place(met->second - sm_90a.shared_base)));
+    take(cta, lo, hi);
+}
+
+void ShownNumbers::lost() {
+    if (!followed_.empty())
+        execution_.stop(execution_.op->where, "it may change a number in shared memory that decides");
+    lost_ = true;
+}
+
+void ShownNumbers::store(const Op& op, bool unclear) {
+    const Stores stores(*op.step);
+    const Operand* number =
+        std::has_single_bit(execution_.active) ? stored_number(*op.step, execution_.program) : nullptr;
+    for (const isa::MemoryAccess& access : stores.all) {
+        if (!access.write && !stores.copies) continue;
+        const auto address = values_.addresses(*access.address);
+        if (!address || unclear) {
+            if (access.space == isa::Space::generic && !makes_generic_) continue;
+            return lost();
+        }
+        for (isa::Mask left = execution_.active; left != 0; left &= left - 1) {
+            const isa::Mask lane = left & (~left + 1);
+            std::uint64_t at = (*address)[static_cast<std::size_t>(std::countr_zero(left))];
+            if (access.space == isa::Space::generic) {
+                if (isa::space_of(at) != isa::Space::shared_cluster &&
+                    isa::space_of(at) != isa::Space::shared)
+                    continue;
+                at = isa::within_space(at);
+            }
+            const machine::SharedPlace place =
+                machine::locate(at, static_cast<std::uint32_t>(execution_.warp->cta), taken_.size());
+            if (place.whose == machine::SharedPlace::Whose::nobodys) return lost();
+            const auto cta = static_cast<int>(place.rank);
+            const auto lo = static_cast<std::uint32_t>(place.address),
+                       hi = lo + static_cast<std::uint32_t>(access.bytes);
+            const Forms::Place its{cta, lo};
+            if (number == nullptr || !is_free(cta, lo) ||
+                (!followed_.contains(its) && followed_.size() == most_places)) {
+                overwrite(cta, lo, hi);
+                continue;
+            }
+            if (const auto before = places_.find(its);
+                before != places_.end() && !is_after(before->second, lane))
+                return execution_.stop(
+                    op.where,
+                    fmt::format("nothing orders this store behind what loads or stores the number in {}",
+                                execution_.place(lo - sm_90a.shared_base)));
+            followed_.insert(its);
+            places_[its] = {{execution_.warp->number, lane, execution_.warp->accesses}};
+            forms_.show(its, number);
+        }
+    }
+    execution_.warp->touched |= execution_.active;
+}
+
+bool ShownNumbers::load(const Op& op) {
+    execution_.warp->touched |= execution_.active;
+    const Stores stores(*op.step);
+    const auto address = values_.addresses(*stores.all.front().address);
+    if (!address || lost_) return false;
+    const auto first = (*address)[static_cast<std::size_t>(std::countr_zero(execution_.active))];
+    for (isa::Mask left = execution_.active; left != 0; left &= left - 1)
+        if ((*address)[static_cast<std::size_t>(std::countr_zero(left))] != first) return false;
+    const machine::SharedPlace place =
+        machine::locate(first, static_cast<std::uint32_t>(execution_.warp->cta), taken_.size());
+    const Forms::Place its{static_cast<int>(place.rank), static_cast<std::uint32_t>(place.address)};
+    const auto at = places_.find(its);
+    const auto number = forms_.shown().find(its);
+    const bool first_time = forms_.symbols().loaders[its].insert(execution_.warp->number).second;
+    if (first_time && at != places_.end() && number == forms_.shown().end()) forms_.begin_anew();
+    if (place.whose == machine::SharedPlace::Whose::nobodys || at == places_.end() ||
+        number == forms_.shown().end() || !is_after(at->second.stored, execution_.active))
+        return false;
+    std::vector<Access>& loads = at->second.loads;
+    const auto same = std::ranges::find_if(loads, [&](const Access& other) {
+        return other.warp == execution_.warp->number && other.lanes == execution_.active;
+    });
+    const Access by{execution_.warp->number, execution_.active, execution_.warp->accesses};
+    if (same != loads.end())
+        *same = by;
+    else
+        loads.push_back(by);
+    const Forms::Shown shown = number->second;
+    forms_.receive(op, shown);
+    return true;
+}
+
+void ShownNumbers::forget() {
+    for (const auto& [place, accesses] : places_) {
+        const std::set<int>& loaders = forms_.symbols().loaders[place];
+        if (std::ranges::all_of(loaders,
+                                [&](int warp) {
+                                    return std::ranges::find(accesses.loads, warp, &Access::warp) !=
+                                           accesses.loads.end();
+                                }) &&
+            !loaders.empty())
+            forms_.hide(place);
+    }
+}
+
+void ShownNumbers::encode(Encoder& to) const {
+    const auto write = [&](const Access& access) {
+        const bool together =
+            access.clock <= execution_.warps[static_cast<std::size_t>(access.warp)].together;
+        to.number(std::uint64_t{static_cast<std::uint32_t>(access.warp)} << 32 |
+                  (together ? 0 : access.lanes));
+        to.clock(Encoder::accesses_of(access.warp), access.clock);
+    };
+    to.number(places_.size());
+    for (const auto& [place, accesses] : places_) {
+        to.number(std::uint64_t{static_cast<std::uint32_t>(place.first)} << 32 | place.second);
+        to.number(accesses.loads.size() << 1 | (forms_.shown().contains(place) ? 1 : 0));
+        write(accesses.stored);
+        for (const Access& load : accesses.loads) write(load);
+    }
+}
+
+}  // namespace wgrun::check::abstract

@@ -1,0 +1,98 @@
+#include "check/drawn_numbers.hpp"
+
+#include <vector>
+
+#include "check/pointees.hpp"
+#include "isa/effects.hpp"
+#include "isa/order.hpp"
+
+namespace wgrun::check {
+namespace {
+
+/// The accesses of a step to memory.
+struct AccessesOf final : isa::Effects {
+    explicit AccessesOf(const Step& step) { isa::visit_effects(step, *this); }
+    void memory(const isa::MemoryAccess& access) override { all.push_back(access); }
+    void bulk_copy(const isa::BulkAccess& copy) override {
+        if (copy.direction == isa::BulkCopy::Direction::to_global) copied_to = copy.global;
+    }
+    void counted(const Operand&) override { later = true; }
+    void change_map() override { anywhere = true; }
+    void unknown() override { anywhere = true; }
+    std::vector<isa::MemoryAccess> all;
+    const Operand* copied_to = nullptr;
+    bool later = false;  ///< an mbarrier counts what it brings
+    bool anywhere = false;
+};
+
+/// Whether an atomic operation adds a constant that is at least 1.
+bool adds(const Step& step, const Operand* address) {
+    if (!step.op->atomic || !step.form.has(isa::Field::op) ||
+        step.form.get(isa::Field::op) != static_cast<int>(isa::BulkCopy::Reduction::add))
+        return false;
+    const auto value = static_cast<std::size_t>(address - step.operands.data()) + 1;
+    return value < step.operands.size() && step.operands[value].kind == Operand::Kind::imm &&
+           step.operands[value].imm >= 1 && isa::bits(step.form.type()) == 32;
+}
+
+bool is_number(const Operand& operand, const Program& program) {
+    if (operand.kind == Operand::Kind::imm) return true;
+    if (operand.kind != Operand::Kind::reg || !operand.reg) return false;
+    const isa::Type type = program.registers()[operand.reg.id].type;
+    return isa::bits(type) == 32 && !isa::is_float(type);
+}
+
+}  // namespace
+
+DrawnNumbers drawn_numbers(const Program& program, Made made) {
+    const std::vector<int> of = pointees(program, made);
+    DrawnNumbers out;
+    const auto param_of = [&](const Operand& address) {
+        return address.kind == Operand::Kind::param ? address.index
+               : address.reg                        ? of[address.reg.id]
+                                                    : from_none;
+    };
+    for_each_step(program, [&](const Step& step) {
+        if (step.op->effects == nullptr || step.operands.empty()) return;
+        if (step.op->operands.front().access != isa::Access::out ||
+            !is_number(step.operands.front(), program))
+            return;
+        const std::vector<isa::MemoryAccess> all = AccessesOf(step).all;
+        if (all.empty() || all.front().bytes != 4) return;
+        const isa::MemoryAccess& access = all.front();
+        if (step.op->atomic && access.space == isa::Space::global) {
+            if (const int param = param_of(*access.address); param >= 0) {
+                out.draws.emplace(&step, param);
+                out.changes[param];
+            }
+        } else if (!step.op->atomic && all.size() == 1 && !access.write &&
+                   access.space == isa::Space::shared && !isa::order_of(step).strong) {
+            out.loads.insert(&step);
+        }
+    });
+    for_each_step(program, [&](const Step& step) {
+        const AccessesOf its(step);
+        const auto changes = [&](int param) {
+            for (auto& [one, steps] : out.changes)
+                if (one == param || param < 0) steps.push_back(&step);
+        };
+        if (its.anywhere) changes(from_several);
+        if (its.copied_to != nullptr) changes(param_of(*its.copied_to));
+        for (const isa::MemoryAccess& access : its.all)
+            if (access.write && (access.space == isa::Space::global || access.space == isa::Space::generic) &&
+                !adds(step, access.address))
+                changes(param_of(*access.address));
+    });
+    return out;
+}
+
+const Operand* stored_number(const Step& step, const Program& program) {
+    const AccessesOf its(step);
+    if (step.op->atomic || its.later || its.all.size() != 1 || !its.all.front().write ||
+        its.all.front().bytes != 4 || isa::order_of(step).strong)
+        return nullptr;
+    const bool plain = step.operands.size() >= 2 && its.all.front().address == step.operands.data();
+    return plain && is_number(step.operands[1], program) ? &step.operands[1] : nullptr;
+}
+
+}  // namespace wgrun::check
