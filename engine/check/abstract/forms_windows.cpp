@@ -82,8 +82,13 @@ void Forms::choose(int root, const Window& window) {
 
 void Forms::widen(std::uint32_t warp, std::size_t slot, isa::Mask known, std::int64_t back,
                   const Form& turns) {
-    values_.increase(static_cast<int>(warp), slot, known, -back);
     Slot& at = slots_[warp][slot];
+    if (at.cyclic) {
+        const auto places = static_cast<std::int64_t>(symbols_.cycles[at.cyclic->cycle].size());
+        at.cyclic->further = ((at.cyclic->further - back) % places + places) % places;
+        return add(at.cyclic->turns, turns);
+    }
+    values_.increase(static_cast<int>(warp), slot, known, -back);
     if (at.form.empty()) at = {{}, known};
     add(at.form, turns);
     // A stride of the grid, which is taken to be 1, is added as often as the number is greater.
