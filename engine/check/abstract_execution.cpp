@@ -49,7 +49,7 @@ void AbstractExecution::limit(std::int64_t operations, const Budget& of) {
     of_ = &of;
 }
 
-abstract::Encoded AbstractExecution::state() {
+abstract::Encoder AbstractExecution::encoder() {
     abstract::Encoder to(static_cast<int>(execution_.warps.size()));
     const int actors = mbarriers_.actors();
     execution_.encode(to, actors);
@@ -62,7 +62,11 @@ abstract::Encoded AbstractExecution::state() {
     peers_.encode(to);
     if (execution_.shared != nullptr) execution_.shared->encode(to);
     if (execution_.shown != nullptr) execution_.shown->encode(to);
-    return std::move(to).finish();
+    return to;
+}
+
+void AbstractExecution::lower(const std::vector<std::uint32_t>& most) {
+    encoder().lower(most, mbarriers_.actors());
 }
 
 void AbstractExecution::run() {
@@ -72,7 +76,7 @@ void AbstractExecution::run() {
         if (proof_) {
             if (execution_.stopped) return;
             if (loops_ == nullptr) {
-                abstract::Encoded now = state();
+                abstract::Encoded now = encoder().finish();
                 written_ += static_cast<int>(now.size());
                 if (proof_->recurrence.round(std::move(now))) {
                     proof_->again = true;
@@ -221,6 +225,15 @@ bool AbstractExecution::at_cut() const {
 
 void AbstractExecution::go_on() {
     branches_.clear();
+    // What is left of a number is that of the values which are followed now.
+    for (Warp& warp : execution_.warps) {
+        if (warp.state != Warp::State::parked) continue;
+        const Op& op = execution_.skeleton.ops[warp.pc];
+        execution_.warp = &warp;
+        execution_.op = &op;
+        execution_.active = op.reg ? *values_.condition(op) : warp.running;
+        if (const auto compared = proof_->forms.compared(op)) warp.parked = *compared;
+    }
     const auto order = [&](const Warp& warp) {
         return std::tuple(loops_->depth(warp.pc), -warp.parked.root, warp.parked.left);
     };
@@ -252,7 +265,7 @@ bool AbstractExecution::any_parked_at(std::uint32_t pc) const {
 abstract::Cut AbstractExecution::cut() {
     if (execution_.shown != nullptr) execution_.shown->forget();
     abstract::Cut out;
-    out.code = state();
+    out.code = encoder().finish();
     written_ += static_cast<int>(out.code.size());
     for (const std::uint64_t number : out.code.numbers)
         out.hash = (out.hash ^ number) * 0x9E3779B97F4A7C15U + (out.hash >> 29);

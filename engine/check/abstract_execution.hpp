@@ -84,6 +84,8 @@ class AbstractExecution final : public isa::ThreadMachine {
     class Saved;
     std::shared_ptr<const Saved> save();
     void restore(const Saved& saved);
+    /// Its warps are taken to know no more than that, in the order in which a cut has it.
+    void lower(const std::vector<std::uint32_t>& most);
 
     const std::vector<abstract::Fault>& faults() const { return report_.faults(); }
     /// Returns those that break the same law as the first; those of other laws may be consequences.
@@ -192,7 +194,7 @@ class AbstractExecution final : public isa::ThreadMachine {
     void leave(Warp& warp);
     void refuse() override { execution_.refuse(); }
     void compute(const Op& op);
-    abstract::Encoded state();
+    abstract::Encoder encoder();
     auto parts();
     bool parks(Warp& warp, const Op& op);
 

@@ -14,7 +14,7 @@
 namespace wgrun::check {
 namespace {
 
-/// What sums and quotients of numbers of the launch are at least, which do not wrap around.
+/// What sums, products and quotients of numbers of the launch are at least, which do not wrap around.
 class Least final : public isa::UnknownAlgebra {
   public:
     using Term = isa::Term;
@@ -50,6 +50,12 @@ class Least final : public isa::UnknownAlgebra {
     Term sum(Term a, Term b, std::int64_t times) override {
         if (a == Term::unknown || b == Term::unknown || times != 1) return Term::unknown;
         return keep({get(a).least + get(b).least, get(a).exact && get(b).exact});
+    }
+    Term product(Term a, Term b) override {
+        constexpr std::int64_t most = std::int64_t{1} << 30;
+        if (a == Term::unknown || b == Term::unknown) return Term::unknown;
+        const std::int64_t least = get(a).least * get(b).least;
+        return least > most ? Term::unknown : keep({least, get(a).exact && get(b).exact});
     }
     Term quotient(Term a, Term b) override {
         if (a == Term::unknown || b == Term::unknown || !get(b).exact || get(b).least == 0)

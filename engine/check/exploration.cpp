@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <set>
 #include <unordered_map>
 
@@ -21,9 +22,9 @@ using abstract::Widening;
 using abstract::Widenings;
 using abstract::Window;
 
-constexpr std::size_t most_cuts = 4000;
+constexpr std::size_t most_cuts = 6000;
 constexpr std::size_t most_growth = 100;        ///< cuts that need more numbers than all before
-constexpr std::size_t most_numbers = 20 << 20;  ///< of all cuts: some 50 bytes each
+constexpr std::size_t most_numbers = 60 << 20;  ///< of all cuts: some 50 bytes each
 constexpr int most_restarts = 24;
 constexpr int most_values = 600;  ///< of a root, from one cut
 
@@ -72,6 +73,11 @@ class Explorer {
             } catch (const PlaceDecides&) {
                 symbols_.begin_anew(true, symbols_.residues);
             } catch (const Failed&) {
+                if (std::exchange(lowers_, false)) {
+                    may_lower_ = false;
+                    symbols_.begin_anew(symbols_.places, symbols_.residues);
+                    continue;
+                }
                 if (failed) return *failed;
                 if (!symbols_.takes_residues()) return out_;
                 failed = std::exchange(out_, {});
@@ -86,7 +92,8 @@ class Explorer {
     struct Seen {
         Cut cut;
         std::shared_ptr<const AbstractExecution::Saved> saved;
-        std::size_t number = 0;
+        std::size_t number = 0;   ///< of the cut
+        std::size_t numbers = 0;  ///< that it holds
         bool replaced = false;
         mutable std::map<std::size_t, int> values{};  ///< by root: how many were followed
     };
@@ -132,8 +139,9 @@ class Explorer {
 
     /// Follows the abstract execution from a cut to the next one.
     void follow() {
-        Open from = std::move(open_.back());
-        open_.pop_back();
+        // What comes first may stand for what comes later, if it is followed first.
+        Open from = std::move(lowers_ ? open_.front() : open_.back());
+        lowers_ ? open_.pop_front() : open_.pop_back();
         if (from.from->replaced) return;
         run_->restore(*from.from->saved);
         for (std::size_t root = from.windows.size(); root < symbols_.roots.size(); ++root)
@@ -171,6 +179,9 @@ class Explorer {
             }
         if (run_->stopped() != nullptr) fail(run_->stopped()->where, run_->stopped()->reason);
         if (run_->gave_up()) fail(program_.where(), "the budget is spent");
+        // States that know less may show what none of the kernel's own does.
+        if (lowers_ && (!out_.contained.empty() || (gaps_ != nullptr && gaps_->size() != before_.size())))
+            fail(program_.where(), "what all ways to a state know does not suffice");
         if (!run_->forms().for_every_cta()) throw PlaceDecides{};
     }
 
@@ -231,6 +242,11 @@ class Explorer {
 
     /// Returns the number of the cut that stands for what the run has come to.
     std::size_t arrive(const Widenings& widenings) {
+        run_->forms().pack();
+        if (may_lower_ && !lowers_ && !symbols_.cycles.empty()) {
+            lowers_ = true;
+            throw Again{};
+        }
         Cut now = cut(widenings);
         forget(now);
         now.registers = run_->registers();
@@ -244,6 +260,10 @@ class Explorer {
         run_->spend(static_cast<std::int64_t>(numbers / kept + alike.size() * numbers / compared));
         for (const auto& before : alike)
             if (covers(before->cut, now, symbols_)) return before->number;
+        if (lowers_ && lower(alike, now)) {
+            now = cut(now.widenings);
+            replace(alike, now);
+        }
         auto saved = run_->save();
         if (const auto [by, of] = narrowest(alike, now); by) {
             const Cut arrived = now;
@@ -259,11 +279,7 @@ class Explorer {
             now.registers = run_->registers();
             if (covers(now, arrived, symbols_)) {
                 saved = run_->save();
-                std::erase_if(alike, [&](const auto& before) {
-                    before->replaced = covers(now, before->cut, symbols_);
-                    if (before->replaced) turning_.add({before->number, cuts_ + 1});
-                    return before->replaced;
-                });
+                replace(alike, now);
             } else {
                 now = arrived;
             }
@@ -276,9 +292,47 @@ class Explorer {
         if (++cuts_ > most_cuts || numbers_ > most_numbers || growth_ > most_growth)
             fail(program_.where(), "the loops have no common period");
         std::vector<Window> windows = now.windows;
-        alike.push_back(std::make_shared<Seen>(Seen{std::move(now), std::move(saved), cuts_}));
+        alike.push_back(std::make_shared<Seen>(Seen{std::move(now), std::move(saved), cuts_, numbers}));
         open_.push_back({alike.back(), std::move(windows)});
         return cuts_;
+    }
+
+    /// Cuts that this one covers need not be followed.
+    void replace(std::vector<std::shared_ptr<Seen>>& alike, const Cut& now) {
+        std::erase_if(alike, [&](const auto& before) {
+            before->replaced = covers(now, before->cut, symbols_);
+            if (before->replaced) {
+                turning_.add({before->number, cuts_ + 1});
+                numbers_ -= before->numbers;
+            }
+            return before->replaced;
+        });
+    }
+
+    /// Where two states differ in what warps know, and neither knows less, one in which they know what they
+    /// do in both stands for both. Returns whether that is so.
+    bool lower(const std::vector<std::shared_ptr<Seen>>& alike, const Cut& now) {
+        std::vector<std::uint32_t> most;
+        const abstract::Relations relations = this->relations();
+        for (const auto& seen : alike) {
+            const Cut& before = seen->cut;
+            if (before.code.knows_no_more_than(now.code) || now.code.knows_no_more_than(before.code))
+                continue;
+            if (!covers_but_for_knowledge(before, now, symbols_) &&
+                !covers_but_for_knowledge(now, before, symbols_) &&
+                !widening(before, now, symbols_, relations))
+                continue;
+            const std::vector<std::uint32_t> both = now.code.known_in_both(before.code);
+            if (most.empty()) most = both;
+            for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::min(most[i], both[i]);
+        }
+        if (!most.empty()) run_->lower(most);
+        return !most.empty();
+    }
+
+    abstract::Relations relations() {
+        return {[&](int root) { return is_kept(root); },
+                [&](std::uint32_t warp, std::uint32_t slot) { return run_->forms().counted_to(warp, slot); }};
     }
 
     /// The widening in which the fewest registers grow: of what the abstract execution has come to, or of a
@@ -286,9 +340,7 @@ class Explorer {
     std::pair<std::optional<Widening>, const Seen*> narrowest(const std::vector<std::shared_ptr<Seen>>& alike,
                                                               const Cut& now) {
         std::pair<std::optional<Widening>, const Seen*> out{};
-        const abstract::Relations relations{
-            [&](int root) { return is_kept(root); },
-            [&](std::uint32_t warp, std::uint32_t slot) { return run_->forms().counted_to(warp, slot); }};
+        const abstract::Relations relations = this->relations();
         for (const auto& seen : alike) {
             const Cut& before = seen->cut;
             const bool less = before.code.knows_no_more_than(now.code);
@@ -328,13 +380,16 @@ class Explorer {
     Gaps before_;  ///< those that it begins with
     Symbols symbols_;
     std::optional<AbstractExecution> run_;
-    std::vector<Open> open_;
+    std::deque<Open> open_;
     Turning turning_;
     std::unordered_map<std::uint64_t, std::vector<std::shared_ptr<Seen>>> seen_;  ///< by hash
     std::set<std::uint64_t> too_wide_;                                            ///< keys of widenings
     std::size_t cuts_ = 0, numbers_ = 0;     ///< of seen_, and what they hold
     std::size_t greatest_ = 0, growth_ = 0;  ///< numbers of a cut, and how often a later one had more
     std::int64_t operations_ = 0;
+    /// Whether states are merged of which neither knows less. Where registers have places in cycles, the ways
+    /// to a state are too many for another proof.
+    bool lowers_ = false, may_lower_ = true;
     Proof out_;
 };
 

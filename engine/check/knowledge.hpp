@@ -24,6 +24,11 @@ class Clocks {
         if (other.seen_.size() > seen_.size()) seen_.resize(other.seen_.size());
         for (std::size_t i = 0; i < other.seen_.size(); ++i) seen_[i] = std::max(seen_[i], other.seen_[i]);
     }
+    /// Forgets what is beyond that clock of an actor.
+    void limit(int actor, std::uint32_t most) {
+        const auto i = static_cast<std::size_t>(actor);
+        if (i < seen_.size()) seen_[i] = std::min(seen_[i], most);
+    }
     void clear() { seen_.clear(); }
     bool empty() const { return seen_.empty(); }
 
@@ -42,6 +47,11 @@ class Knowledge {
         const auto i = static_cast<std::size_t>(actor);
         if (i >= seen_.size()) seen_.resize(i + 1);
         seen_[i] = std::max(seen_[i], clock);
+    }
+    /// Forgets what is beyond that clock of an actor.
+    void limit(int actor, std::uint32_t most) {
+        const auto i = static_cast<std::size_t>(actor);
+        if (i < seen_.size()) seen_[i] = std::min(seen_[i], most);
     }
     /// Learns what `other` knows of the actors from `first` on.
     void learn(const Knowledge& other, int first = 0) {

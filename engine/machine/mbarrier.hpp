@@ -230,7 +230,8 @@ class Mbarrier {
         to.clock(made_.warp, made_.clock);
         for (const std::uint32_t clock : {clock_, clock_ + 1, init_, announced_, since_, before_})
             to.clock(actor_, clock);
-        for (const std::uint32_t clock : passed_) to.clock(actor_, clock);
+        // What has ended a wait before the last phase was complete does not come again.
+        for (const std::uint32_t clock : passed_) to.clock(actor_, clock == next() ? clock : 0);
     }
 
   private:

@@ -22,7 +22,7 @@ class Barriers : public machine::BarrierUnit<Barriers, BarriersOfCta> {
     Barriers(ExecutionState& execution, Faults& report, Mbarriers& mbarriers);
 
     auto state() { return std::tie(ctas_, meeting_, met_, cluster()); }
-    void encode(Encoder& to, int actors) const;
+    void encode(Encoder& to, int actors);
 
     const machine::NamedBarriers& of(int cta) const { return ctas_[static_cast<std::size_t>(cta)].barriers; }
 

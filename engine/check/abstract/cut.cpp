@@ -35,6 +35,7 @@ Window window(const Cut& of, std::size_t root, const Symbols& symbols) {
 /// The value of the first lane, less what it depends on by numbers of the launch. A place in the grid is what
 /// the machine takes it for.
 Affine number(const Register& of, const Cut& cut, const Symbols& symbols) {
+    if (of.form.cyclic) return {of.form.cyclic->further, of.form.cyclic->turns};
     Affine out{of.lanes[static_cast<std::size_t>(std::countr_zero(of.known))]};
     for (const auto& [variable, slope] : of.form.form) {
         if (which_of(variable) != Variable::excess) {
@@ -49,11 +50,26 @@ Affine number(const Register& of, const Cut& cut, const Symbols& symbols) {
 }
 
 /// Whether some lanes alone have the register's form.
-bool partly(const Register& one) { return !one.form.form.empty() && one.form.lanes != one.known; }
+bool partly(const Register& one) { return one.form.lanes != 0 && one.form.lanes != one.known; }
+
+/// The number of places of the cycle that the register's number is one of; 0: it is none.
+std::int64_t places(const Register& one, const Symbols& symbols) {
+    return one.form.cyclic ? static_cast<std::int64_t>(symbols.cycles[one.form.cyclic->cycle].size()) : 0;
+}
 
 /// Whether two registers are the same but for a number that is `more` in all lanes.
 bool differ_by(const Register& a, const Register& b, std::int64_t more, const Symbols& symbols) {
     if (a.warp != b.warp || a.slot != b.slot || a.known != b.known) return false;
+    if (a.form.cyclic || b.form.cyclic) {
+        if (!a.form.cyclic || !b.form.cyclic || a.form.cyclic->root != b.form.cyclic->root ||
+            a.form.cyclic->cycle != b.form.cyclic->cycle || a.form.lanes != b.form.lanes)
+            return false;
+        for (isa::Mask left = a.known; left != 0; left &= left - 1)
+            if (const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+                a.lanes[lane] != b.lanes[lane])
+                return false;
+        return true;
+    }
     const auto first = static_cast<std::size_t>(std::countr_zero(a.known));
     for (isa::Mask left = a.known; left != 0; left &= left - 1) {
         const auto lane = static_cast<std::size_t>(std::countr_zero(left));
@@ -82,16 +98,23 @@ bool is_turns(const Symbols& symbols, std::size_t root) {
 class Turns {
   public:
     /// The general number is to be this special one. Returns whether there is nothing left to learn from it.
-    void equal(const Affine& general, const Affine& special) { rows_.emplace_back(general, special); }
+    /// places: of a cycle in which both are; 0: they are in none.
+    void equal(const Affine& general, const Affine& special, std::int64_t places) {
+        rows_.push_back({general, special, places});
+    }
     bool solve() {
         for (bool any = true; any;) {
             any = false;
-            for (const auto& [general, special] : rows_) any |= learn(general, special);
+            for (const Row& row : rows_) any |= row.places == 0 && learn(row.general, row.special);
         }
         return !failed_ && std::ranges::all_of(rows_, [&](const auto& row) {
-            Affine left = row.second;
-            left.add(of(row.first), -1);
-            return left == Affine();
+            Affine left = row.special;
+            left.add(of(row.general), -1);
+            const auto is_nothing = [&](std::int64_t number) {
+                return row.places == 0 ? number == 0 : number % row.places == 0;
+            };
+            return is_nothing(left.constant) &&
+                   std::ranges::all_of(left.turns, [&](const auto& one) { return is_nothing(one.second); });
         });
     }
     /// The general number in terms of the special cut's variables.
@@ -126,7 +149,11 @@ class Turns {
         return true;
     }
 
-    std::vector<std::pair<Affine, Affine>> rows_;
+    struct Row {
+        Affine general, special;
+        std::int64_t places;
+    };
+    std::vector<Row> rows_;
     std::map<int, Affine> turns_;
     bool failed_ = false;
 };
@@ -144,6 +171,11 @@ bool includes(const Affine& low, std::int64_t room, const Affine& other_low, std
 }  // namespace
 
 bool covers(const Cut& general, const Cut& special, const Symbols& symbols) {
+    return covers_but_for_knowledge(general, special, symbols) &&
+           general.code.knows_no_more_than(special.code);
+}
+
+bool covers_but_for_knowledge(const Cut& general, const Cut& special, const Symbols& symbols) {
     if (general.hash != special.hash || general.code.numbers != special.code.numbers ||
         general.registers.size() != special.registers.size())
         return false;
@@ -152,7 +184,7 @@ bool covers(const Cut& general, const Cut& special, const Symbols& symbols) {
         const Register &a = general.registers[i], &b = special.registers[i];
         const Affine from = number(a, general, symbols), to = number(b, special, symbols);
         if (!differ_by(a, b, to.constant - from.constant, symbols)) return false;
-        turns.equal(from, to);
+        turns.equal(from, to, places(a, symbols));
     }
     if (!turns.solve()) return false;
     for (std::size_t root = 0; root < symbols.roots.size(); ++root) {
@@ -161,7 +193,7 @@ bool covers(const Cut& general, const Cut& special, const Symbols& symbols) {
         if (!includes(turns.of({its.value, its.growth}), its.room, {other.value, other.growth}, other.room))
             return false;
     }
-    return general.code.knows_no_more_than(special.code);
+    return true;
 }
 
 namespace {
@@ -233,7 +265,17 @@ std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& sym
             if (which_of(variable) == Variable::excess &&
                 root_at(symbols, variable).kind == Root::Kind::number)
                 root = root_of(variable);
+        if (one.form.cyclic) root = one.form.cyclic->root;
         registers.push_back({number(before.registers[i], before, symbols), number(one, now, symbols), root});
+        if (const std::int64_t cycle = places(one, symbols); cycle != 0) {
+            // Places go round: it has moved back by as much as the root's least value has moved on, if it
+            // can.
+            const auto its_root = static_cast<std::size_t>(root);
+            Growing& place = registers.back();
+            const std::int64_t back =
+                window(before, its_root, symbols).value - window(now, its_root, symbols).value;
+            if ((place.more() - back) % cycle == 0) place.now.constant = place.before.constant + back;
+        }
         const Growing& its = registers.back();
         if (!differ_by(before.registers[i], now.registers[i], its.more(), symbols)) return std::nullopt;
         if (its.before == its.now) continue;

@@ -28,6 +28,9 @@ struct Cut {
 /// Returns whether every state of `special` is one of `general`.
 bool covers(const Cut& general, const Cut& special, const Symbols& symbols);
 
+/// The same whatever warps know.
+bool covers_but_for_knowledge(const Cut& general, const Cut& special, const Symbols& symbols);
+
 /// What makes a cut one that covers another one, too.
 struct Widening {
     struct Change {

@@ -14,27 +14,26 @@ std::uint64_t address_of(const void* object) { return reinterpret_cast<std::uint
 
 }  // namespace
 
-void ExecutionState::encode(Encoder& to, int actors) const {
+void ExecutionState::encode(Encoder& to, int actors) {
     to.number(static_cast<std::uint64_t>(fruitless));
-    for (const Warp& warp : warps) {
+    for (Warp& warp : warps) {
         to.number(std::uint64_t{warp.pc} << 32 | warp.running);
         to.number(std::uint64_t{warp.all} << 32 | warp.barrier);
         to.number(static_cast<std::uint64_t>(warp.state) << 16 | static_cast<std::uint64_t>(warp.wait) << 8 |
                   std::uint64_t{warp.give_up});
         warp.parted.encode(to);
         to.known(warp.number, warp.now);
-        to.known(warp.number, warp.gathered);
+        to.known_at(warp.number, warp.gathered);
         to.known(Encoder::accesses_of(warp.number), warp.together);
         to.known(Encoder::fences_of(warp.number), warp.published);
         to.number(std::uint64_t{warp.touched} << 32 | warp.some);
         to.memory(warp.of_some, actors);
-        for (const Knowledge* knowledge : {&warp.known, &warp.fenced, &warp.seen})
-            to.knowledge(*knowledge, actors);
+        for (Knowledge* knowledge : {&warp.known, &warp.fenced, &warp.seen}) to.knowledge(*knowledge, actors);
     }
 }
 
-void Mbarriers::encode(Encoder& to) const {
-    for (const Cta& cta : ctas_) {
+void Mbarriers::encode(Encoder& to) {
+    for (Cta& cta : ctas_) {
         to.number(cta.objects.size());
         for (const auto& object : cta.objects) {
             to.number(object->offset());
@@ -51,13 +50,13 @@ void Mbarriers::encode(Encoder& to) const {
                   static_cast<std::uint64_t>(waiting.parity & 1) << 1);
 }
 
-void Barriers::encode(Encoder& to, int actors) const {
+void Barriers::encode(Encoder& to, int actors) {
     cluster().encode(to);
     to.knowledge(meeting_, actors);
     to.knowledge(met_, actors);
-    for (const Cta& cta : ctas_) {
+    for (Cta& cta : ctas_) {
         cta.barriers.encode(to);
-        for (const Knowledge& knowledge : cta.meetings) to.knowledge(knowledge, actors);
+        for (Knowledge& knowledge : cta.meetings) to.knowledge(knowledge, actors);
         for (const Knowledge& passed : cta.passed) {
             to.number(passed.empty() ? 0 : 1);
             if (!passed.empty()) to.clocks(passed, actors);
@@ -79,7 +78,8 @@ void Contents::encode(Encoder& to) const {
     }
 }
 
-void MmaReads::encode(Encoder& to) const {
+void MmaReads::encode(Encoder& to) {
+    settle();
     for (const Warp& warp : execution_.warps) {
         const Issuer& issuer = issuers_[static_cast<std::size_t>(warp.number)];
         issuer.groups.encode(to);

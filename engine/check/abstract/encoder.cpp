@@ -1,6 +1,7 @@
 #include "check/abstract/encoder.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace wgrun::check::abstract {
 namespace {
@@ -72,6 +73,30 @@ bool Encoded::knows_no_more_than(const Encoded& other) const {
             return false;
     }
     return memory_covers(*this, other);
+}
+
+std::vector<std::uint32_t> Encoded::known_in_both(const Encoded& other) const {
+    std::vector<std::uint32_t> out(known.size());
+    for (std::size_t i = 0; i < known.size(); ++i) {
+        const auto [actor, value] = known[i];
+        std::uint32_t& most = out[i] = value;
+        std::optional<std::uint32_t> last;  // of the clocks that are included in both
+        std::uint32_t others_last = 0;
+        for (std::uint32_t at = end[i]; at != 0 && clocks[order[at - 1]].actor == actor; --at) {
+            const std::uint32_t its = clocks[order[at - 1]].value, others = other.clocks[order[at - 1]].value;
+            if (others > other.known[i].value) {
+                most = its - 1;
+                last.reset();
+                others_last = 0;
+            } else {
+                last = last.value_or(its);
+                others_last = std::max(others_last, others);
+            }
+        }
+        if (!is_warps(actor, warps) && last && others_last >= other.known[i].value)
+            most = std::min(most, *last);
+    }
+    return out;
 }
 
 }  // namespace wgrun::check::abstract

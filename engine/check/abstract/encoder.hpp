@@ -8,6 +8,7 @@
 // with what others know. That it knows more makes no fault, and allows all that it allowed before.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -38,6 +39,9 @@ struct Encoded {
     /// Whether all that is known here is known there, where the numbers are the same, and shared memory has
     /// been accessed no less.
     bool knows_no_more_than(const Encoded& other) const;
+    /// Up to which clock each piece of knowledge may go, where the numbers are the same, so that it includes
+    /// no clock that it does not include there.
+    std::vector<std::uint32_t> known_in_both(const Encoded& other) const;
 };
 
 class Encoder {
@@ -47,9 +51,15 @@ class Encoder {
     void number(std::uint64_t value) { out_.numbers.push_back(value); }
     /// A clock of an actor; 0: none.
     void clock(int actor, std::uint32_t value) { out_.clocks.push_back({actor, value}); }
+    /// The same, which may also be taken to be less (lower).
+    void known_at(int actor, std::uint32_t& value) {
+        counts_.emplace_back(&value, out_.known.size());
+        known(actor, value);
+    }
     /// How much is known of an actor's clocks.
     void known(int actor, std::uint32_t value) { out_.known.push_back({actor, value}); }
-    void knowledge(const Knowledge& of, int actors) {
+    void knowledge(Knowledge& of, int actors) {
+        pieces_.push_back({&of, out_.known.size()});
         for (int actor = 0; actor < actors; ++actor) known(actor, of.of(actor));
         memory(of.memory, actors);
     }
@@ -82,10 +92,27 @@ class Encoder {
     static constexpr int steps_of(int warp) { return -1000000 - warp; }
 
     Encoded finish() &&;
+    /// What was encoded is known up to these clocks and not beyond (Encoded::known_in_both).
+    void lower(const std::vector<std::uint32_t>& most, int actors) const {
+        for (const auto& [count, at] : counts_) *count = std::min(*count, most[at]);
+        for (const auto& [of, first] : pieces_) {
+            auto next = most.begin() + static_cast<std::ptrdiff_t>(first);
+            for (int actor = 0; actor < actors; ++actor) of->limit(actor, *next++);
+            for (int at = 0; at < 3 * out_.warps; ++at) of->memory.limit(at, *next++);
+            for (int actor = out_.warps; actor < actors; ++actor)
+                of->memory.limit(3 * out_.warps + actor, *next++);
+        }
+    }
 
   private:
+    struct Piece {
+        Knowledge* of;
+        std::size_t first;  ///< of its clocks among all that are known
+    };
     Encoded out_;
-    std::map<int, std::uint32_t> issued_;  ///< by actor
+    std::vector<Piece> pieces_;
+    std::vector<std::pair<std::uint32_t*, std::size_t>> counts_;  ///< and their places among all
+    std::map<int, std::uint32_t> issued_;                         ///< by actor
 };
 
 }  // namespace wgrun::check::abstract

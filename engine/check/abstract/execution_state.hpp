@@ -142,7 +142,7 @@ class ExecutionState {
     /// What is saved at a cut, and restored (snapshot.hpp): so does each part of an abstract execution.
     auto state() { return std::tie(warps, waits, fruitless); }
     /// Writes down the warps, of so many actors.
-    void encode(Encoder& to, int actors) const;
+    void encode(Encoder& to, int actors);
 
     /// The warps of its warpgroup that exist.
     std::span<const Warp> mates(const Warp& warp) const {

@@ -138,6 +138,14 @@ std::int64_t greatest(isa::Type type) {
 
 }  // namespace
 
+/// The result where the register that is the first source has that number in all lanes, which stays there.
+Forms::Wide Forms::of_first(const Step& step, const std::vector<Sourced>& sources, std::int64_t number) {
+    Wide lanes;
+    lanes.fill(number);
+    set(sources[0].operand->reg, lanes);
+    return outcome(step, sources, {});
+}
+
 /// Of a quotient or a remainder: multiples of the divisor are added to the dividend.
 std::optional<Form> Forms::of_division(const Step& step, const std::vector<Sourced>& sources,
                                        const Form& form) {
@@ -147,12 +155,7 @@ std::optional<Form> Forms::of_division(const Step& step, const std::vector<Sourc
     const Reg reg = sources[0].operand->reg;
     const Wide value = get(reg);
     const bool quotient = step.op->shape(step.form) == isa::Shape::quotient;
-    const auto of = [&](std::int64_t number) {
-        Wide lanes;
-        lanes.fill(number);
-        set(reg, lanes);
-        return outcome(step, sources, {});
-    };
+    const auto of = [&](std::int64_t number) { return of_first(step, sources, number); };
     const auto alike = [&](const Wide& a, const Wide& b) {
         for (int lane = 0; lane < isa::lanes; ++lane)
             if (active(lane) && a[static_cast<std::size_t>(lane)] != b[static_cast<std::size_t>(lane)])
@@ -245,6 +248,8 @@ void Forms::exchange(const Step& step) {
     const Operand& from = step.operands[1];
     for (const Sourced& source : sources(step, &from))
         lose(source.form, step.where, "from which lane it reads");
+    unpack(execution_.warp->number, static_cast<std::size_t>(execution_.skeleton.slots[from.reg.id]),
+           step.where);
     const Slot slot = slots_[static_cast<std::size_t>(execution_.warp->number)]
                             [static_cast<std::size_t>(execution_.skeleton.slots[from.reg.id])];
     Form form;

@@ -29,8 +29,9 @@ class Forms {
 
     /// A register of a warp: the lanes that have the form; the others depend on nothing.
     struct Slot {
-        Form form;
+        Form form{};
         isa::Mask lanes = 0;
+        std::optional<Cyclic> cyclic{};  ///< the lanes have it besides, and the form is empty
         bool operator==(const Slot&) const = default;
     };
     Slot& slot(int warp, std::size_t index) { return slots_[static_cast<std::size_t>(warp)][index]; }
@@ -104,6 +105,9 @@ class Forms {
     void choose(const std::vector<Window>& windows);
     void choose(int root, const Window& window);
     Window window(int root) const;
+    /// Registers that functions of a root leave in one of few values get that as a place in a cycle: states
+    /// that differ by how far a loop has turned alone are then alike.
+    void pack();
     /// A register of a warp is less by `back`, and depends on some turns more; or a number that is shown,
     /// whose warp is beyond the others by its CTA, and whose slot is its address.
     void widen(std::uint32_t warp, std::size_t slot, isa::Mask known, std::int64_t back, const Form& turns);
@@ -186,6 +190,19 @@ class Forms {
     std::optional<Form> of_division(const Step& step, const std::vector<Sourced>& sources, const Form& form);
     std::optional<Form> of_extremum(const Step& step, const std::vector<Sourced>& sources, isa::Shape shape);
     bool becomes_root(const Step& step, const std::vector<Sourced>& sources);
+    Wide of_first(const Step& step, const std::vector<Sourced>& sources, std::int64_t number);
+    std::optional<Recurring> recurring(const Step& step, const std::vector<Sourced>& sources,
+                                       const std::vector<Source>& of);
+    std::int64_t greatest_of(int root) const;
+    void settle(int root);
+    void settle(int root, int warp, std::size_t index);
+    std::int64_t value_at(int root, std::int64_t base) const;
+    std::optional<Cyclic> cyclic(const Slot& slot, std::int64_t besides);
+    std::optional<std::int64_t> decided(const Cyclic& cyclic) const;
+    void unpack(int warp, std::size_t index, Where where);
+    std::optional<Ratio> rise_of(const Step& step, const std::vector<Sourced>& sources,
+                                 const std::vector<Source>& of, std::int64_t most);
+    Ratio rate(int root) const;
     std::optional<Source> source(const Operand& operand, const Form& form);
     Wide value_of(const Operand& operand, isa::Type type);
     void compare(const Step& step, const std::vector<Sourced>& sources);

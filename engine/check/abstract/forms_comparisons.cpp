@@ -151,7 +151,12 @@ void Forms::compare(const Step& step, const std::vector<Sourced>& sources) {
     // Twice the difference, with which no comparison but that for equality is between two numbers.
     for (std::int64_t& lane : difference) lane = 2 * lane + (zero_is_above ? 1 : 0) - (zero_is_below ? 1 : 0);
     for (auto& [variable, slope] : form) slope *= 2;
+    const auto rooms = room_;
     order(form, difference, step.where);
+    for (const auto& [variable, slope] : form)
+        if (const int root = root_of(variable); loops_ != nullptr && which_of(variable) == Variable::excess)
+            if (const auto before = rooms.find(root); before == rooms.end() || before->second > room(root))
+                settle(root);
     step.op->run(step, machine_);
     if (joined)
         isa::for_each_written(step, [&](Reg result) {

@@ -58,6 +58,7 @@ void Forms::set(Reg reg, const Wide& lanes) {
 Form Forms::form_of(Reg reg, Where where) {
     const int index = execution_.skeleton.slots[reg.id];
     if (index < 0) return {};
+    unpack(execution_.warp->number, static_cast<std::size_t>(index), where);
     const Slot& slot =
         slots_[static_cast<std::size_t>(execution_.warp->number)][static_cast<std::size_t>(index)];
     if (slot.form.empty() || (slot.lanes & execution_.active) == 0) return {};
@@ -72,6 +73,9 @@ void Forms::give(const Step& step, Form form) {
         if (index < 0) return;
         Slot& slot =
             slots_[static_cast<std::size_t>(execution_.warp->number)][static_cast<std::size_t>(index)];
+        if ((slot.lanes & ~execution_.active) != 0)
+            unpack(execution_.warp->number, static_cast<std::size_t>(index), step.where);
+        slot.cyclic.reset();
         const isa::Mask others = slot.form.empty() ? 0 : slot.lanes & ~execution_.active;
         if (slot.form == form) {
             slot.lanes = form.empty() ? 0 : others | execution_.active;

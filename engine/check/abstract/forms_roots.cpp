@@ -186,7 +186,10 @@ bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) 
         one ? all_positive || (any_positive && is_unsigned == (shape == isa::Shape::smaller))
             : is_unsigned && (shape == isa::Shape::remainder || shape == isa::Shape::quotient ||
                               shape == isa::Shape::share);
-    if (type != isa::Type::pred && !monotone && !masked && !from_zero) return false;
+    std::optional<Recurring> function;
+    if (type != isa::Type::pred) function = recurring(step, sources, of);
+    const bool bounded = function && function->more == 0;
+    if (type != isa::Type::pred && !monotone && !masked && !from_zero && !bounded) return false;
     const bool residue = type != isa::Type::pred && !monotone && !one && shape != isa::Shape::share;
     if (residue && symbols_.residues) return false;
     const Origin origin{fmt::format("{} {}", isa::method_of(*step.op, step.form), step.op->name), of};
@@ -198,6 +201,11 @@ bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) 
         root.where = step.where;
         root.residue = residue;
         if (type == isa::Type::pred) root.most = 1;
+        if (bounded) {
+            const auto [least, most] = std::ranges::minmax(function->values);
+            root.least = least, root.most = most;
+        }
+        root.function = std::move(function);
         if (monotone)
             root.least = outcome(step, sources,
                                  to_least)[static_cast<std::size_t>(std::countr_zero(execution_.active))];

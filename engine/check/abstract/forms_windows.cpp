@@ -94,8 +94,13 @@ void Forms::widen(std::uint32_t warp, std::size_t slot, isa::Mask known, std::in
         number.value -= back;
         return add_turns(number.form, turns, back);
     }
-    values_.increase(static_cast<int>(warp), slot, known, -back);
     Slot& at = slots_[warp][slot];
+    if (at.cyclic) {
+        const auto places = static_cast<std::int64_t>(symbols_.cycles[at.cyclic->cycle].size());
+        at.cyclic->further = ((at.cyclic->further - back) % places + places) % places;
+        return add(at.cyclic->turns, turns);
+    }
+    values_.increase(static_cast<int>(warp), slot, known, -back);
     if (at.form.empty()) at = {{}, known};
     add_turns(at.form, turns, back);
 }

@@ -76,7 +76,7 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
     bool let_through(const machine::LetThrough* wait, const Step* copy);
 
     auto state() { return std::tie(ctas_, waiting_, actors_); }
-    void encode(Encoder& to) const;
+    void encode(Encoder& to);
     int actors() const { return actors_; }  ///< warps and mbarriers
 
     const MbarriersOfCta& of(int cta) const { return ctas_[static_cast<std::size_t>(cta)]; }

@@ -169,12 +169,23 @@ bool MmaReads::is_mate(int warp, int other) const {
     return group(warp) == group(other);
 }
 
-/// Returns whether the current warp knows that a warp of the reader's warpgroup has waited for the wgmma.
-bool MmaReads::known_past(const Point& point, const Point::Reader& reader) const {
+/// Returns whether a warp knows that a warp of the reader's warpgroup has waited for the wgmma.
+bool MmaReads::known_past(const Point& point, const Point::Reader& reader, const Warp& by) const {
     return std::ranges::any_of(point.readers, [&](const Point::Reader& mate) {
         if (!is_mate(mate.warp, reader.warp) || mate.serial != reader.serial || mate.clock == 0) return false;
-        return mate.warp == execution_.warp->number || execution_.warp->known.of(mate.warp) >= mate.clock;
+        return mate.warp == by.number || by.known.of(mate.warp) >= mate.clock;
     });
+}
+
+/// Readers that every warp comes after are forgotten.
+void MmaReads::settle() {
+    for (auto& points : points_)
+        for (Point& point : points)
+            std::erase_if(point.readers, [readers = point, this](const Point::Reader& reader) {
+                return std::ranges::all_of(execution_.warps, [&](const Warp& warp) {
+                    return warp.state == Warp::State::ended || known_past(readers, reader, warp);
+                });
+            });
 }
 
 /// Returns the fix that makes the copy wait for `reader`.
@@ -197,7 +208,7 @@ void MmaReads::overwritten(const Mbarrier& mbarrier, std::uint32_t lo, std::uint
         const bool fresh = contents_.at(mbarrier.cta, point.address) == nullptr;
         const std::string matrix = execution_.place(point.address - sm_90a.shared_base);
         for (const Point::Reader& reader : point.readers) {
-            if (known_past(point, reader)) continue;
+            if (known_past(point, reader, *execution_.warp)) continue;
             if (mbarriers_.let_through(
                     execution_.waits.for_phase(reader.warp, mbarrier.actor(), mbarrier.next()),
                     execution_.op->step))

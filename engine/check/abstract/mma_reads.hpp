@@ -26,7 +26,7 @@ class MmaReads final : private isa::Effects {
     void overwritten(const Mbarrier& mbarrier, std::uint32_t lo, std::uint32_t hi);
 
     auto state() { return std::tie(points_, issuers_, issued_); }
-    void encode(Encoder& to) const;
+    void encode(Encoder& to);
 
   private:
     /// The first byte of matrices that wgmma read, and their readers.
@@ -59,7 +59,8 @@ class MmaReads final : private isa::Effects {
     template <class F>
     void for_each_own(F f);
     bool is_mate(int warp, int other) const;
-    bool known_past(const Point& point, const Point::Reader& reader) const;
+    bool known_past(const Point& point, const Point::Reader& reader, const Warp& by) const;
+    void settle();
     static Fix release_later(const Point::Reader& reader);
     std::vector<Point>& points(int cta) { return points_[static_cast<std::size_t>(cta)]; }
     /// The wgmma of a warpgroup that not all its warps have issued, from that number on.

@@ -26,7 +26,7 @@ std::vector<Register> live_registers(const ExecutionState& execution, const Valu
             Register& at = out.emplace_back(Register{
                 warp, static_cast<std::uint32_t>(slot), lanes, {}, forms.slot(static_cast<int>(warp), slot)});
             at.form.lanes &= lanes;
-            if (at.form.lanes == 0 || at.form.form.empty()) at.form = {};
+            if (at.form.lanes == 0 || (at.form.form.empty() && !at.form.cyclic)) at.form = {};
             const std::uint64_t* data = values.lanes_of(static_cast<int>(warp), slot);
             const bool wide = values.is_wide(slot);
             for (std::size_t lane = 0; lane < at.lanes.size(); ++lane)

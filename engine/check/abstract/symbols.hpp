@@ -39,6 +39,20 @@ inline void add(Form& to, const Form& form, std::int64_t times = 1) {
 /// How much greater a root may be: by anything.
 constexpr std::int64_t unlimited = INT64_MAX;
 
+/// So much for each so many.
+struct Ratio {
+    std::int64_t over = 0, under = 1;
+};
+
+/// A function of one number of the launch that takes the same values again and again, or grows by the same
+/// with each period: quotients and remainders by constants, masks.
+struct Recurring {
+    int of = 0;                          ///< a root
+    std::int64_t from = 0;               ///< its value from which on this is so
+    std::vector<std::int64_t> values{};  ///< of a period, from there on
+    std::int64_t more = 0;               ///< by which it is greater in the next one
+};
+
 /// A number of the launch, or a function of several that the kernel computes and then counts to.
 struct Root {
     enum class Kind : std::uint8_t {
@@ -58,6 +72,7 @@ struct Root {
     std::int64_t least = 0, most = INT64_MAX;
     /// Whether it is a number among the parameters, of which a proof says that it is at least 1.
     bool is_parameter() const { return given && !of_grid && !wide && loaded_from < 0; }
+    std::optional<Recurring> function{};  ///< that it is one of
     std::int64_t value = 0;
     /// The excess that goes with one more repetition of the period of a loop; 0: no loop was repeated yet.
     std::int64_t step = 0;
@@ -69,6 +84,16 @@ struct Window {
     std::int64_t value = 0, room = unlimited;
     Form growth{};
     bool operator==(const Window&) const = default;
+};
+
+/// What a register has that is a function of a root which comes back after a period: the value of a cycle at
+/// the root, which is so many places further. What is added are turns of loops.
+struct Cyclic {
+    int root = 0;
+    std::size_t cycle = 0;
+    std::int64_t further = 0;
+    Form turns{};
+    bool operator==(const Cyclic&) const = default;
 };
 
 /// What computes a root: the instruction, and each source as a sum of roots and a constant.
@@ -87,8 +112,9 @@ struct Symbols {
     };
     std::vector<Root> roots{};
     std::map<Origin, int> found{};
-    std::vector<int> turns{};  ///< roots that stand for turns of loops alone
-    std::vector<int> drawn{};  ///< roots that kernels draw (Forms::draw)
+    std::vector<int> turns{};                         ///< roots that stand for turns of loops alone
+    std::vector<std::vector<std::int64_t>> cycles{};  ///< values that registers take in turn (Cyclic)
+    std::vector<int> drawn{};                         ///< roots that kernels draw (Forms::draw)
     /// By CTA and address in shared memory: the warps that have loaded a number there.
     std::map<std::pair<int, std::uint32_t>, std::set<int>> loaders{};
     std::optional<Place> place{};  ///< nothing: every cluster of every grid

@@ -31,6 +31,19 @@ void Values::increase(int warp, std::size_t slot, isa::Mask lanes, std::int64_t 
     }
 }
 
+std::optional<std::int64_t> Values::of_all(int warp, std::size_t slot, isa::Mask lanes) const {
+    const std::uint64_t* data = lanes_of(warp, slot);
+    std::optional<std::int64_t> out;
+    for (; lanes != 0; lanes &= lanes - 1) {
+        const int lane = std::countr_zero(lanes);
+        const std::int64_t its = wide_[slot] ? static_cast<std::int64_t>(data[lane])
+                                             : reinterpret_cast<const std::int32_t*>(data)[lane];
+        if (out.value_or(its) != its) return std::nullopt;
+        out = its;
+    }
+    return out;
+}
+
 Values::Known Values::save(const std::function<isa::Mask(std::size_t, std::size_t)>& readers) const {
     Known out;
     for (std::size_t at = 0; at < warps_.size(); ++at) {

@@ -39,6 +39,8 @@ class Values {
     const std::vector<isa::Mask>& known(int warp) const {
         return warps_[static_cast<std::size_t>(warp)].known;
     }
+    /// The number that these lanes of a register have; nothing where they differ.
+    std::optional<std::int64_t> of_all(int warp, std::size_t slot, isa::Mask lanes) const;
     const std::uint64_t* lanes_of(int warp, std::size_t slot) const {
         return warps_[static_cast<std::size_t>(warp)].at(slot);
     }
