@@ -47,6 +47,8 @@ struct Skeleton {
     /// accesses: those to shared memory matter, too. loads: the loads whose address is followed.
     explicit Skeleton(const Outline& outline, const Pressure* pressure = nullptr, bool accesses = false,
                       LaunchLoads loads = {});
+    /// Of setmaxnreg alone: no step waits for anything but registers.
+    static Skeleton of_registers(const Outline& outline);
 
     std::vector<SkeletonOp> ops;  ///< empty when nothing synchronises
     std::vector<int> slots;       ///< Reg::id -> index among the registers that matter; -1: none
@@ -64,6 +66,9 @@ struct Skeleton {
 
   private:
     struct Nature;
+    struct OnlyRegisters {};
+    Skeleton(const Outline& outline, OnlyRegisters);
+    void make();
     bool is_root(const Step& step, const Nature& nature) const;
     void slice();
     bool needed(const Step& step, std::size_t number);
@@ -86,6 +91,7 @@ struct Skeleton {
     bool accesses_;
     LaunchLoads loads_;
     bool copies_ = false;  ///< mbarriers count the copies to shared memory
+    bool only_registers_ = false;
 };
 
 }  // namespace wgrun::check
