@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "check/abstract_execution.hpp"
+#include "check/register_requests.hpp"
+#include "wgrun/rules.hpp"
 
 namespace wgrun::check {
 
@@ -78,6 +80,26 @@ FoundIn launch_of(const Program& program, const LaunchSizes& sizes, std::span<co
     return out;
 }
 
+namespace {
+
+/// The faults of an abstract execution that others with other sizes have, too.
+std::vector<Fault> faults_of_all(const Program& program, const Skeleton& skeleton,
+                                 const AbstractExecution& first, const LaunchSizes& sizes) {
+    std::vector<Fault> found = first.first_faults();
+    if (skeleton.depends_on_launch()) {
+        for (const LaunchSizes& others : other_sizes(program, skeleton)) {
+            if (found.empty()) return {};
+            AbstractExecution again(program, skeleton, others);
+            again.run();
+            std::erase_if(found, [&](const Fault& fault) { return refutes(again, fault); });
+        }
+    }
+    for (Fault& fault : found) fault.finding.launch = launch_of(program, sizes, skeleton.integers);
+    return found;
+}
+
+}  // namespace
+
 bool execute_abstractly(const Outline& outline, std::vector<bool> stored, Findings& findings) {
     const Program& program = outline.program();
     const Pressure pressure(outline);
@@ -89,17 +111,19 @@ bool execute_abstractly(const Outline& outline, std::vector<bool> stored, Findin
     AbstractExecution first(program, skeleton, sizes);
     first.run();
     add_all(first.remarks(), findings);
-    std::vector<Fault> found = first.first_faults();
-    if (skeleton.depends_on_launch()) {
-        for (const LaunchSizes& others : other_sizes(program, skeleton)) {
-            if (found.empty()) return first.complete();
-            AbstractExecution again(program, skeleton, others);
-            again.run();
-            std::erase_if(found, [&](const Fault& fault) { return refutes(again, fault); });
+    std::vector<Fault> found = faults_of_all(program, skeleton, first, sizes);
+    const bool decided = first.complete() || !found.empty();
+    // What stops an abstract execution does not bring more registers.
+    if (!decided && requests_once(outline)) {
+        const Skeleton registers = Skeleton::of_registers(outline);
+        AbstractExecution of_registers(program, registers, sizes);
+        if (!registers.ops.empty()) {
+            of_registers.run();
+            found = faults_of_all(program, registers, of_registers, sizes);
+            std::erase_if(found,
+                          [](const Fault& fault) { return fault.finding.rule != rules::WG_REG_02.id; });
         }
     }
-    const bool decided = first.complete() || !found.empty();
-    for (Fault& fault : found) fault.finding.launch = launch_of(program, sizes, skeleton.integers);
     add_all(reported_once(std::move(found)), findings);
     return decided;
 }

@@ -88,7 +88,24 @@ Skeleton::Skeleton(const Outline& outline, const Pressure* pressure, bool access
       accesses_(accesses),
       loads_(std::move(loads)),
       drawn_(std::move(drawn)) {
-    const Program& program = outline.program();
+    make();
+}
+
+Skeleton::Skeleton(const Outline& outline, OnlyRegisters /*unused*/)
+    : slots(outline.program().registers().size(), -1),
+      outline_(outline),
+      graph_(outline_.graph()),
+      control_(graph_),
+      pressure_(nullptr),
+      accesses_(false),
+      only_registers_(true) {
+    make();
+}
+
+Skeleton Skeleton::of_registers(const Outline& outline) { return {outline, OnlyRegisters{}}; }
+
+void Skeleton::make() {
+    const Program& program = outline_.program();
     for_each_step(program, [&](const Step& step) { copies_ |= Nature(step).counts; });
     slice();
     if (std::ranges::all_of(kept_, [](const auto& steps) { return steps.empty(); })) return;
@@ -119,6 +136,7 @@ void Skeleton::need(Reg reg) {
 /// Returns whether the step matters by itself. A wgmma does if registers
 /// are scarce at it, or if the bulk-copy engine fills what it reads.
 bool Skeleton::is_root(const Step& step, const Nature& nature) const {
+    if (only_registers_) return step.op->awaits == isa::Awaits::registers;
     if (pressure_ != nullptr && pressure_->at(&step) > sm_90a.least_setmaxnreg) return true;
     return nature.synchronises || nature.traps || nature.may_visit ||
            ((copies_ || accesses_) && nature.multiplies) || follows(nature);

@@ -54,6 +54,8 @@ struct Skeleton {
     /// numbers that are followed from their draw on, also through shared memory.
     explicit Skeleton(const Outline& outline, const Pressure* pressure = nullptr, bool accesses = false,
                       LaunchLoads loads = {}, DrawnNumbers drawn = {});
+    /// Of setmaxnreg alone: no step waits for anything but registers.
+    static Skeleton of_registers(const Outline& outline);
 
     std::vector<SkeletonOp> ops;  ///< empty when nothing synchronises
     std::vector<int> slots;       ///< Reg::id -> index among the registers that matter; -1: none
@@ -77,6 +79,9 @@ struct Skeleton {
 
   private:
     struct Nature;
+    struct OnlyRegisters {};
+    Skeleton(const Outline& outline, OnlyRegisters);
+    void make();
     bool is_root(const Step& step, const Nature& nature) const;
     bool follows(const Nature& nature) const;
     void slice();
@@ -101,6 +106,7 @@ struct Skeleton {
     LaunchLoads loads_;
     DrawnNumbers drawn_;
     bool copies_ = false;  ///< mbarriers count the copies to shared memory
+    bool only_registers_ = false;
 };
 
 }  // namespace wgrun::check

@@ -2,19 +2,24 @@
 -- loop do not overlap. What is right is proved, and what is nearly so is not.
 local wg = require "wgrun"
 
+local function verdict(kernel, property)
+  for _, one in ipairs(kernel:verdicts()) do
+    if one.property == property then return one end
+  end
+end
+
 --- Each of 128 threads of each CTA writes words of D: place(k, tid, cx, cy), and in a loop `turns` words from there.
-local function races(place, more)
+local function writer(place, more)
   more = more or {}
-  local kernel = wg.kernel("writer", { threads = 128, grid = { more.columns or 8, "any", 1 } }, function(k)
+  return wg.kernel("writer", { threads = 128, grid = { more.columns or 8, "any", 1 } }, function(k)
     local D, n = k:param("D", "u32*"), k:param("n", "u32")
     local to = place(k, k:special "tid.x", k:special "ctaid.x", k:special "ctaid.y", n)
     if not more.turns then return k:st_global_u32(k:element(D, to), 1) end
     k:loop(more.turns, function(i) k:st_global_u32(k:element(D, to * more.each + i), 1) end)
   end)
-  for _, one in ipairs(kernel:verdicts()) do
-    if one.property == "global-races" then return one.verdict end
-  end
 end
+
+local function races(place, more) return verdict(writer(place, more), "global-races").verdict end
 
 --- Weights of the lane among four, the row among eight, the warp, the column of CTAs and its row.
 local function fragment(lane, row, warp, column, cta)
@@ -49,4 +54,14 @@ for what, one in pairs {
   ["columns of which several are the last"] = { rows_of(128) },
 } do
   if races(table.unpack(one)) == "proved" then error("proved, and wrong: " .. what) end
+end
+
+-- Bounds are those of the greatest digits.
+for bytes, place in pairs {
+  ["4096 * nctaid.y"] = fragment(256, 1, 8, 32, 1024),
+  ["4096 * nctaid.y + 4"] = function(k, ...) return fragment(256, 1, 8, 32, 1024)(k, ...) + 1 end,
+  ["8192 * nctaid.y - 4096"] = fragment(256, 1, 8, 32, 2048),
+} do
+  local bounds = verdict(writer(place), "bounds")
+  if bounds.domain:match "D holds (.-) bytes" ~= bytes then error(("%s: %s"):format(bytes, bounds.domain)) end
 end

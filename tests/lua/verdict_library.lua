@@ -22,4 +22,11 @@ proved("rows of A along M", wg.gemm { a_major = "MN" }.kernel, 14)
 proved("D in f32", wg.gemm { d = "f32" }.kernel, 14)
 proved("an activation", wg.gemm { epilogue = { activation = "gelu" } }.kernel, 14)
 proved("few rows", wg.gemm { problem = { 16, 8192, 8192 } }.kernel, 13)
-proved("gradients of attention", wg.attention_backward { dim = 128 }.kernel, 13)
+local gradients = wg.attention_backward { dim = 128 }
+for _, name in ipairs { "before", "kernel", "after" } do
+  proved("gradients of attention, " .. name, gradients[name], 14)
+end
+proved("the delta rule", wg.delta_rule {}.kernel, 14)
+proved("what segments of it make of states", wg.delta_rule { segments = 4 }.scan, 14)
+proved("ssd", wg.ssd {}.kernel, 14)
+proved("sums of its gradients", wg.ssd_backward {}.after, 14)

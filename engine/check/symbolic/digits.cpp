@@ -4,17 +4,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
-#include <vector>
 
 namespace wgrun::check::symbolic {
 namespace {
-
-/// times * number, which lies in a range.
-struct Digit {
-    std::int64_t times = 0;
-    Polynomial number;
-    std::optional<std::int64_t> least{}, most{};
-};
 
 class Digits {
   public:
@@ -44,7 +36,7 @@ class Digits {
             list_.push_back(std::move(digit));
         }
     }
-    const std::vector<Digit>& list() const { return list_; }
+    std::vector<Digit> list() && { return std::move(list_); }
 
   private:
     Atom size() const { return static_cast<Atom>(atoms_.size()); }
@@ -92,11 +84,13 @@ bool is_below(const std::vector<const Digit*>& digits, std::int64_t limit) {
 
 }  // namespace
 
+std::vector<Digit> digits_of(const Atoms& atoms, const Polynomial& sum) { return Digits(atoms, sum).list(); }
+
 std::optional<std::pair<Polynomial, Polynomial>> split_by_digits(
     const Atoms& atoms, const Polynomial& sum, const std::function<bool(const Polynomial&)>& positive) {
-    const Digits digits(atoms, sum);
+    const std::vector<Digit> digits = digits_of(atoms, sum);
     std::vector<std::int64_t> weights;
-    for (const Digit& digit : digits.list()) {
+    for (const Digit& digit : digits) {
         if (digit.times == INT64_MIN) return std::nullopt;
         weights.push_back(std::abs(digit.times));
     }
@@ -106,7 +100,7 @@ std::optional<std::pair<Polynomial, Polynomial>> split_by_digits(
     for (const std::int64_t weight : weights) {
         std::pair<Polynomial, Polynomial> out;
         std::vector<const Digit*> lower;
-        for (const Digit& digit : digits.list()) {
+        for (const Digit& digit : digits) {
             const bool is_lower = digit.times % weight != 0;
             if (is_lower) lower.push_back(&digit);
             (is_lower ? out.second : out.first).add(digit.number, digit.times);

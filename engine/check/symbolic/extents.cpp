@@ -7,6 +7,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "check/symbolic/digits.hpp"
+
 namespace wgrun::check::symbolic {
 namespace {
 
@@ -60,7 +62,24 @@ class Bound {
             if (!most_rows || !rest) continue;
             return *most_rows * Polynomial::of(by) + *rest;
         }
-        return linear_upper(number, depth);
+        if (auto bound = linear_upper(number, depth)) return bound;
+        return upper_of_digits(number, depth);
+    }
+
+    /// The sum of the greatest digits.
+    std::optional<Polynomial> upper_of_digits(const Polynomial& number, int depth) {
+        Polynomial out;
+        for (const Digit& digit : digits_of(of_.atoms, number)) {
+            const Polynomial signed_digit = digit.times < 0 ? Polynomial(0) - digit.number : digit.number;
+            std::optional<Polynomial> greatest;
+            if (of_.atoms.uniform(digit.number))
+                greatest = signed_digit;
+            else if (signed_digit != number)
+                greatest = linear_upper(signed_digit, depth + 1);
+            if (!greatest) return std::nullopt;
+            out.add(*greatest, digit.times < 0 ? -digit.times : digit.times);
+        }
+        return out;
     }
 
     std::optional<Polynomial> linear_upper(const Polynomial& number, int depth) {

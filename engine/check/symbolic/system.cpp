@@ -64,7 +64,13 @@ void System::define(const Monomial& monomial) {
         return;
     }
     const Atom atom = monomial.front();
-    const int which = execution(atom);
+    define(atom, execution(atom));
+    // What both executions have in common follows from the second one's numbers, too.
+    if (same_.contains(atom)) define(atom, 1);
+}
+
+void System::define(Atom atom, int which) {
+    const auto least = [&](Atom of) { return atoms_.least(Polynomial::of(base(of))); };
     const Definition& of = atoms_[base(atom)];
     const Polynomial self = Polynomial::of(atom);
     const auto holds = [&](Polynomial number) {

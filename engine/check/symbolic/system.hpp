@@ -104,6 +104,7 @@ class System {
     void use(const Polynomial& number);
     void use(Formula formula, int execution);
     void define(const Monomial& monomial);
+    void define(Atom atom, int which);  ///< by the numbers of that execution
     Set build(const std::vector<Polynomial>& more);
     bool nothing_in(const Polynomial& positive);
     std::vector<bool> find_zeros(const std::vector<Polynomial>& candidates);

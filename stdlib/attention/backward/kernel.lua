@@ -77,7 +77,8 @@ end
 --- The kernel of a plan (of plan.make), with these parameters; its CTAs are block of keys, head of K and V, and batch.
 --- While it is emitted it is a table `g`: k, p; maps and sizes, its parameters; buffers and rings; at, the CTA's tile.
 function module.make(p, list)
-  return wg.kernel(p.name, { threads = p.threads, cluster = { p.cluster } }, function(k)
+  local grid = { "any", p.kv_heads, "any" }
+  return wg.kernel(p.name, { threads = p.threads, cluster = { p.cluster }, grid = grid }, function(k)
     local g = { k = k, p = p }
     g.maps, g.sizes = parameters.declare(k, list)
     local maps, consumers = g.maps, p.cluster > 1 and paired or p.wide and wide or backward_consume

@@ -71,7 +71,8 @@ end
 
 --- The kernel that prepares a block of queries; its CTAs are block, head and batch.
 function module.before(p, list)
-  return wg.kernel(p.name .. "_before", { threads = 128 }, function(k)
+  local grid = { "any", p.heads, "any" }
+  return wg.kernel(p.name .. "_before", { threads = 128, grid = grid }, function(k)
     local _, sizes = parameters.declare(k, list)
     local thread = k:special "tid.x"
     local of_sink = p.sink and k:mov(0.0, { type = "f32" }) -- the thread's part of its gradient
@@ -148,7 +149,8 @@ end
 --- The kernel that converts dQ of a block; its CTAs are block, head and batch. The sums are in the order of the
 --- registers of the consumers that computed them.
 function module.after(p, list)
-  return wg.kernel(p.name .. "_after", { threads = 128 * p.shares }, function(k)
+  local grid = { "any", p.heads, "any" }
+  return wg.kernel(p.name .. "_after", { threads = 128 * p.shares, grid = grid }, function(k)
     local panel, maps, sizes = p.q_panel, parameters.declare(k, list)
     each_row(k, p, sizes, function(at, queries)
       local thread = k:special "tid.x"
