@@ -83,6 +83,6 @@ local large = declared("u64", 1 << 40)
 check.raises("the kernel is declared for 1099511627776 and more", large.run, large, { args = { 1 }, backend = "sim" })
 large:run { args = { -1 }, backend = "sim" } -- the largest u64
 
--- Slices of K in a cluster are proved from the least K on that a launch takes.
+-- Each slice of K has a block of 64.
 local splits = wg.gemm { problem = { 128, 128, 8192 }, tile = { 128, 128, 64 }, splits = 4 }
-check.equal(verdict(splits.kernel, "wgmma-registers").verdict, "proved")
+check.raises("is declared for 193 and more", splits.kernel.verdicts, splits.kernel, { assume = { K = 192 } })
