@@ -113,12 +113,11 @@ class Explorer {
         run_.emplace(program_, skeleton_, live_, symbols_, gaps_);
         run_->park(loops_);
         // What kernels draw has no values that could be gone through instead.
-        run_->limit(budget_.operations() / (skeleton_.draws_numbers ? 1
-                                            : gaps_ == nullptr      ? 4
-                                            : gaps_->empty()        ? 2
-                                                                    : 12) -
-                        operations_,
-                    budget_);
+        const int share = skeleton_.draws_numbers ? (gaps_ == nullptr ? 2 : 1)
+                          : gaps_ == nullptr      ? 4
+                          : gaps_->empty()        ? 2
+                                                  : 12;
+        run_->limit(budget_.operations() / share - operations_, budget_);
         open_.push_back({std::make_shared<Seen>(Seen{Cut(), run_->save()}), {}});
     }
 

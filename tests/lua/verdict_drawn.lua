@@ -170,11 +170,12 @@ for what, of in pairs {
   ["no release in tile 7"] = { "no-deadlock", { released = function(n) return n:ne(7) end } },
   ["no release where a difference is 0"] = {
     "no-deadlock", {
-      drawn_first = true, released = function(n, at) return (at.columns - at.k:div(n, 2)):ne(0) end,
+      drawn_first = true, blocks = one,
+      released = function(n, at) return (at.columns - at.k:div(n, at.columns)):ne(0) end,
     },
   },
   ["no release where a difference is 1"] = {
-    "no-deadlock", { drawn_first = true, released = function(n, at) return (at.columns - n):ne(1) end },
+    "no-deadlock", { drawn_first = true, blocks = one, released = function(n, at) return (at.columns - n):ne(1) end },
   },
   ["another thread writes the number"] = {
     "no-deadlock", {
