@@ -264,6 +264,13 @@ bool AbstractExecution::any_parked_at(std::uint32_t pc) const {
 
 abstract::Cut AbstractExecution::cut() {
     if (execution_.shown != nullptr) execution_.shown->forget();
+    // Where less is known is then another state, and covers none: of rings alone that makes more states, of
+    // tiles that are drawn, whose number of blocks is another one each time, half as many.
+    if (execution_.skeleton.draws_numbers) {
+        products_.settle();
+        contents_.settle();
+        mbarriers_.settle();
+    }
     abstract::Cut out;
     out.code = encoder().finish();
     written_ += static_cast<int>(out.code.size());

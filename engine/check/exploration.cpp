@@ -119,11 +119,12 @@ class Explorer {
         if (gaps_ != nullptr) *gaps_ = before_;
         run_.emplace(program_, skeleton_, live_, symbols_, gaps_);
         run_->park(loops_);
-        run_->limit(budget_.operations() / (gaps_ == nullptr ? 4
-                                            : gaps_->empty() ? 2
-                                                             : 12) -
-                        operations_,
-                    budget_);
+        // What kernels draw has no values that could be gone through instead.
+        const int share = skeleton_.draws_numbers ? (gaps_ == nullptr ? 2 : 1)
+                          : gaps_ == nullptr      ? 4
+                          : gaps_->empty()        ? 2
+                                                  : 12;
+        run_->limit(budget_.operations() / share - operations_, budget_);
         open_.push_back({std::make_shared<Seen>(Seen{Cut(), run_->save()}), {}});
     }
 

@@ -60,7 +60,8 @@ local function queue(as)
     local function blocks(number) return (as.blocks or function(n) return n + 1 end)(number, at) end
     k:if_(k:special("tid.x"):eq(0), function()
       local data, queue = ring(k, full, empty, 2), ring(k, shown, seen, 2)
-      local number = k:mov(k:special "ctaid.x", { type = "u32" })
+      local first = as.drawn_first and k:atom_relaxed_gpu_global_add_u32(counter, 1) or k:special "ctaid.x"
+      local number = k:mov(first, { type = "u32" })
       k:while_(function()
         if not as.overwrites then queue.acquire() end
         k:st_shared_u32(place(queue), number)
@@ -106,7 +107,7 @@ local function queue(as)
           data.wait()
           k:bar_warp_sync()
           local last = lane:eq(0)
-          if as.released then last = last & as.released(number) end
+          if as.released then last = last & as.released(number, at) end
           data.release(last)
           data.advance()
         end)
@@ -167,6 +168,15 @@ for what, of in pairs {
     },
   },
   ["no release in tile 7"] = { "no-deadlock", { released = function(n) return n:ne(7) end } },
+  ["no release where a difference is 0"] = {
+    "no-deadlock", {
+      drawn_first = true, blocks = one,
+      released = function(n, at) return (at.columns - at.k:div(n, at.columns)):ne(0) end,
+    },
+  },
+  ["no release where a difference is 1"] = {
+    "no-deadlock", { drawn_first = true, blocks = one, released = function(n, at) return (at.columns - n):ne(1) end },
+  },
   ["another thread writes the number"] = {
     "no-deadlock", {
       finally = function(at) at.k:st_shared_u32(at.k:address(at.numbers, 0), 1) end,

@@ -41,6 +41,16 @@ void Contents::bring_anything(int cta) {
     ctas_[static_cast<std::size_t>(cta)].bring(sm_90a.shared_base, end);
 }
 
+void Contents::settle() {
+    for (Cta& cta : ctas_)
+        for (auto& [lo, written] : cta.written)
+            if (std::ranges::all_of(execution_.warps, [&, &its = written](const Warp& warp) {
+                    return warp.state == Warp::State::ended ||
+                           warp.known.of(its.mbarrier->actor()) >= its.clock;
+                }))
+                written.clock = 0;
+}
+
 const Written* Contents::at(int cta, std::uint32_t address) const {
     const auto& all = ctas_[static_cast<std::size_t>(cta)].written;
     const auto after = all.upper_bound(address);

@@ -40,6 +40,9 @@ class Contents {
     /// another order.
     bool maybe_stored(std::uint32_t offset) const;
 
+    /// Of copies that all warps know to have landed, it does not matter any more when.
+    void settle();
+
     auto state() { return std::tie(ctas_); }
     void encode(Encoder& to) const;
 

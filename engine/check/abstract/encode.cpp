@@ -38,7 +38,7 @@ void Mbarriers::encode(Encoder& to) {
         for (const auto& object : cta.objects) {
             to.number(object->offset());
             object->encode(to);
-            to.number(address_of(object->brought) ^ std::uint64_t{object->known_to_warp});
+            to.number(std::uint64_t{object->brought != nullptr} << 1 | std::uint64_t{object->known_to_warp});
             to.clock(object->actor(), object->landed);
             to.knowledge(object->arriving, actors_);
             to.knowledge(object->complete, actors_);
@@ -69,7 +69,7 @@ void Contents::encode(Encoder& to) const {
         to.number(cta.written.size());
         for (const auto& [lo, written] : cta.written) {
             to.number(std::uint64_t{lo} << 32 | written.hi);
-            to.number(address_of(written.step));
+            to.number(address_of(written.box));
             to.number(address_of(written.mbarrier));
             to.clock(written.mbarrier->actor(), written.clock);
         }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 namespace wgrun::check::abstract {
 namespace {
@@ -31,6 +32,12 @@ Encoded Encoder::finish() && {
         ranks[order[i]] = rank + (later ? 1 : 0);
     }
     out_.numbers.insert(out_.numbers.end(), ranks.begin(), ranks.end());
+    // What is known of an actor that no clock is of decides nothing.
+    if (out_.memory.empty()) {
+        std::set<int> actors;
+        for (const std::uint32_t i : order) actors.insert(clocks[i].actor);
+        std::erase_if(out_.known, [&](const Encoded::Clock& known) { return !actors.contains(known.actor); });
+    }
     out_.end.reserve(out_.known.size());
     for (const Encoded::Clock& known : out_.known)
         out_.end.push_back(static_cast<std::uint32_t>(

@@ -46,16 +46,17 @@ void ExecutionState::release(Knowledge& place) {
     ++warp->accesses;
 }
 
-std::uint32_t ExecutionState::known(int index, isa::Mask lanes) const {
-    std::uint32_t out = warp->known.memory.of(index);
-    if ((lanes & ~warp->some) == 0) out = std::max(out, warp->of_some.of(index));
+std::uint32_t ExecutionState::known(const Warp& warp, int index, isa::Mask lanes) {
+    std::uint32_t out = warp.known.memory.of(index);
+    if ((lanes & ~warp.some) == 0) out = std::max(out, warp.of_some.of(index));
     return out;
 }
 
-bool ExecutionState::comes_after(int before, isa::Mask of, std::uint32_t clock, isa::Mask by) const {
-    if (before != warp->number) return known(ordered_by(before), by) >= clock;
+bool ExecutionState::comes_after(const Warp& warp, int before, isa::Mask of, std::uint32_t clock,
+                                 isa::Mask by) {
+    if (before != warp.number) return known(warp, ordered_by(before), by) >= clock;
     const bool same_lane = of == by && std::has_single_bit(by);
-    return same_lane || clock <= warp->together;
+    return same_lane || clock <= warp.together;
 }
 
 void ExecutionState::gather(Warp& warp) {

@@ -130,9 +130,14 @@ class ExecutionState {
     void acquire(Warp& learns, const Knowledge& place) const;
     /// In a proof: what these lanes of the current warp know of accesses to shared memory, at that place of
     /// Knowledge::memory.
-    std::uint32_t known(int index, isa::Mask lanes) const;
+    std::uint32_t known(int index, isa::Mask lanes) const { return known(*warp, index, lanes); }
+    static std::uint32_t known(const Warp& warp, int index, isa::Mask lanes);
     /// Whether an access `by` lanes of the current warp comes after one by lanes `of` a warp at that clock.
-    bool comes_after(int before, isa::Mask of, std::uint32_t clock, isa::Mask by) const;
+    bool comes_after(int before, isa::Mask of, std::uint32_t clock, isa::Mask by) const {
+        return comes_after(*warp, before, of, clock, by);
+    }
+    /// The same of another warp.
+    static bool comes_after(const Warp& warp, int before, isa::Mask of, std::uint32_t clock, isa::Mask by);
     /// In a proof: all lanes of a warp meet, or these lanes execute a proxy fence.
     static void gather(Warp& warp);
     void publish();

@@ -189,6 +189,7 @@ class Forms {
     std::optional<Form> of_low_bits(const Step& step, const std::vector<Sourced>& sources, const Form& form);
     std::optional<Form> of_division(const Step& step, const std::vector<Sourced>& sources, const Form& form);
     std::optional<Form> of_extremum(const Step& step, const std::vector<Sourced>& sources, isa::Shape shape);
+    bool falls(const Step& step, const std::vector<Sourced>& sources, const Form& from);
     bool becomes_root(const Step& step, const std::vector<Sourced>& sources);
     Wide of_first(const Step& step, const std::vector<Sourced>& sources, std::int64_t number);
     std::optional<Recurring> recurring(const Step& step, const std::vector<Sourced>& sources,

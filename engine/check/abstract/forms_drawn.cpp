@@ -13,8 +13,8 @@ namespace wgrun::check::abstract {
 /// A root that nothing depended on where the run began stands for all numbers there (Explorer::forget), so it
 /// may be drawn once before the next cut.
 bool Forms::draw(const Op& op) {
-    constexpr std::size_t most_draws = 16;
-    if (!std::has_single_bit(execution_.active)) return false;
+    constexpr std::size_t most_draws = 16, most_roots = 256;
+    if (!std::has_single_bit(execution_.active) || symbols_.roots.size() > most_roots) return false;
     const auto of = [&](int root) { return symbols_.roots[static_cast<std::size_t>(root)].loaded_from; };
     const auto idle = std::ranges::find_if(
         symbols_.drawn, [&](int root) { return idle_.contains(root) && of(root) == op.drawn_from; });

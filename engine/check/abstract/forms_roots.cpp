@@ -140,6 +140,18 @@ isa::KnownBits numbers_alone(const Operand& operand) {
 
 }  // namespace
 
+/// Whether a polynomial is less where one of these variables is 1 more: it is one of numbers that are not
+/// below 0, with no negative products.
+bool Forms::falls(const Step& step, const std::vector<Sourced>& sources, const Form& from) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(execution_.active));
+    const std::int64_t before = outcome(step, sources, from)[lane];
+    return std::ranges::any_of(from, [&](const auto& one) {
+        Form more = from;
+        ++more[one.first];
+        return outcome(step, sources, more)[lane] < before;
+    });
+}
+
 /// Where all sources are the launch's, the result is a number of the launch, too: whatever it is, all who
 /// compute it get the same. Its relation to its sources is given up.
 bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) {
@@ -177,7 +189,8 @@ bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) 
     // A quotient falls where its divisor grows.
     const bool divided = (shape == isa::Shape::quotient || shape == isa::Shape::share) &&
                          only_first(of.size(), [&](std::size_t i) { return !of[i].roots.empty(); });
-    const bool monotone = grows && all_positive && (divided || shape == isa::Shape::polynomial);
+    const bool monotone = grows && all_positive &&
+                          (divided || (shape == isa::Shape::polynomial && !falls(step, sources, to_least)));
     const bool is_unsigned = !isa::is_signed(step.form.type());
     const bool masked = step.op->known_bits != nullptr && shape == isa::Shape::bits &&
                         step.op->known_bits(step, numbers_alone).greatest() <= INT32_MAX;

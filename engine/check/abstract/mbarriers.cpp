@@ -302,6 +302,16 @@ void Mbarriers::begin_copy(Mbarrier& mbarrier, std::optional<std::int64_t> bytes
         mbarrier.begin_unsized(pc());
 }
 
+void Mbarriers::settle() {
+    for (Cta& cta : ctas_)
+        for (const auto& object : cta.objects)
+            if (object->brought != nullptr &&
+                execution_.known_in(cta.rank, object->actor(), object->landed)) {
+                object->brought = nullptr;
+                object->landed = 0;
+            }
+}
+
 void Mbarriers::land(Mbarrier& mbarrier, std::optional<std::int64_t> bytes, std::uint32_t phase,
                      std::uint32_t pc) {
     Cta& cta = ctas_[static_cast<std::size_t>(mbarrier.cta)];

@@ -75,6 +75,9 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
     /// whether it did.
     bool let_through(const machine::LetThrough* wait, const Step* copy);
 
+    /// Of copies that a warp of their CTA knows to have landed, it does not matter any more when.
+    void settle();
+
     auto state() { return std::tie(ctas_, waiting_, actors_); }
     void encode(Encoder& to);
     int actors() const { return actors_; }  ///< warps and mbarriers

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "check/abstract/shared_memory.hpp"
 #include "check/findings.hpp"
@@ -122,16 +123,16 @@ void MmaReads::reads(const Operand& operand, const Matrix& read) {
         }
     }
     std::vector<Point>& points = this->points(warp.cta);
-    auto point = std::ranges::find(points, address, &Point::address);
-    if (point == points.end()) point = points.insert(point, Point{address});
+    auto point = std::ranges::lower_bound(points, address, {}, &Point::address);
+    if (point == points.end() || point->address != address) point = points.insert(point, Point{address});
     const Point::Reader reader{warp.number, own().steps,         own().groups.issued(),
                                0,           execution_.op->step, nullptr};
     auto& readers = point->readers;
-    if (const auto mine = std::ranges::find(readers, warp.number, &Point::Reader::warp);
-        mine != readers.end())
+    const auto mine = std::ranges::lower_bound(readers, warp.number, {}, &Point::Reader::warp);
+    if (mine != readers.end() && mine->warp == warp.number)
         *mine = reader;
     else
-        readers.push_back(reader);
+        readers.insert(mine, reader);
 }
 
 /// Calls f(reader) for what the current warp has read.
@@ -169,23 +170,27 @@ bool MmaReads::is_mate(int warp, int other) const {
     return group(warp) == group(other);
 }
 
-/// Returns whether a warp knows that a warp of the reader's warpgroup has waited for the wgmma.
-bool MmaReads::known_past(const Point& point, const Point::Reader& reader, const Warp& by) const {
+/// Returns whether a warp knows that one of the reader's warpgroup has waited for the wgmma.
+bool MmaReads::known_past(const Warp& warp, const Point& point, const Point::Reader& reader) const {
     return std::ranges::any_of(point.readers, [&](const Point::Reader& mate) {
         if (!is_mate(mate.warp, reader.warp) || mate.serial != reader.serial || mate.clock == 0) return false;
-        return mate.warp == by.number || by.known.of(mate.warp) >= mate.clock;
+        return mate.warp == warp.number || warp.known.of(mate.warp) >= mate.clock;
     });
 }
 
-/// Readers that every warp comes after are forgotten.
 void MmaReads::settle() {
-    for (auto& points : points_)
-        for (Point& point : points)
-            std::erase_if(point.readers, [readers = point, this](const Point::Reader& reader) {
-                return std::ranges::all_of(execution_.warps, [&](const Warp& warp) {
-                    return warp.state == Warp::State::ended || known_past(readers, reader, warp);
+    for (std::vector<Point>& points : points_)
+        for (Point& point : points) {
+            std::vector<Point::Reader> left;
+            std::ranges::copy_if(point.readers, std::back_inserter(left), [&](const Point::Reader& reader) {
+                return !std::ranges::all_of(execution_.warps, [&](const Warp& warp) {
+                    return warp.state == Warp::State::ended || known_past(warp, point, reader);
                 });
             });
+            point.readers = std::move(left);
+        }
+    for (std::vector<Point>& points : points_)
+        std::erase_if(points, [](const Point& point) { return point.readers.empty(); });
 }
 
 /// Returns the fix that makes the copy wait for `reader`.
@@ -208,7 +213,7 @@ void MmaReads::overwritten(const Mbarrier& mbarrier, std::uint32_t lo, std::uint
         const bool fresh = contents_.at(mbarrier.cta, point.address) == nullptr;
         const std::string matrix = execution_.place(point.address - sm_90a.shared_base);
         for (const Point::Reader& reader : point.readers) {
-            if (known_past(point, reader, *execution_.warp)) continue;
+            if (known_past(*execution_.warp, point, reader)) continue;
             if (mbarriers_.let_through(
                     execution_.waits.for_phase(reader.warp, mbarrier.actor(), mbarrier.next()),
                     execution_.op->step))

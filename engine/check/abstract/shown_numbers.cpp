@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
+#include <utility>
 
 #include "check/drawn_numbers.hpp"
 #include "isa/effects.hpp"
@@ -128,6 +130,9 @@ void ShownNumbers::store(const Op& op, bool unclear) {
                     fmt::format("nothing orders this store behind what loads or stores the number in {}",
                                 execution_.place(lo - sm_90a.shared_base)));
             followed_.insert(its);
+            if (forms_.symbols().users[its].store.emplace(execution_.warp->number, lane).second &&
+                forgotten_.contains(its))
+                forms_.begin_anew();
             places_[its] = {{execution_.warp->number, lane, execution_.warp->accesses}};
             forms_.show(its, number);
         }
@@ -148,35 +153,52 @@ bool ShownNumbers::load(const Op& op) {
     const Forms::Place its{static_cast<int>(place.rank), static_cast<std::uint32_t>(place.address)};
     const auto at = places_.find(its);
     const auto number = forms_.shown().find(its);
-    const bool first_time = forms_.symbols().loaders[its].insert(execution_.warp->number).second;
-    if (first_time && at != places_.end() && number == forms_.shown().end()) forms_.begin_anew();
+    if (forms_.symbols().users[its].load.emplace(execution_.warp->number, execution_.active).second &&
+        forgotten_.contains(its))
+        forms_.begin_anew();
     if (place.whose == machine::SharedPlace::Whose::nobodys || at == places_.end() ||
         number == forms_.shown().end() || !is_after(at->second.stored, execution_.active))
         return false;
     std::vector<Access>& loads = at->second.loads;
-    const auto same = std::ranges::find_if(loads, [&](const Access& other) {
-        return other.warp == execution_.warp->number && other.lanes == execution_.active;
-    });
     const Access by{execution_.warp->number, execution_.active, execution_.warp->accesses};
-    if (same != loads.end())
+    const auto key = [](const Access& access) { return std::pair(access.warp, access.lanes); };
+    const auto same = std::ranges::lower_bound(loads, key(by), {}, key);
+    if (same != loads.end() && key(*same) == key(by))
         *same = by;
     else
-        loads.push_back(by);
+        loads.insert(same, by);
     const Forms::Shown shown = number->second;
     forms_.receive(op, shown);
     return true;
 }
 
+/// Whether all who ever store there come after the access.
+bool ShownNumbers::is_before(const Access& access, const Symbols::Users& users) const {
+    return std::ranges::all_of(users.store, [&](const auto& one) {
+        const Warp& warp = execution_.warps[static_cast<std::size_t>(one.first)];
+        return ExecutionState::comes_after(warp, access.warp, access.lanes, access.clock, one.second);
+    });
+}
+
 void ShownNumbers::forget() {
-    for (const auto& [place, accesses] : places_) {
-        const std::set<int>& loaders = forms_.symbols().loaders[place];
-        if (std::ranges::all_of(loaders,
-                                [&](int warp) {
-                                    return std::ranges::find(accesses.loads, warp, &Access::warp) !=
-                                           accesses.loads.end();
-                                }) &&
-            !loaders.empty())
-            forms_.hide(place);
+    for (auto at = places_.begin(); at != places_.end();) {
+        auto& [place, accesses] = *at;
+        const Symbols::Users& users = forms_.symbols().users[place];
+        const bool over = std::ranges::all_of(users.load, [&](const auto& one) {
+            return std::ranges::any_of(accesses.loads, [&](const Access& load) {
+                return load.warp == one.first && load.lanes == one.second;
+            });
+        });
+        if (!over || users.load.empty()) {
+            ++at;
+            continue;
+        }
+        forgotten_.insert(place);
+        forms_.hide(place);
+        const bool settled =
+            is_before(accesses.stored, users) &&
+            std::ranges::all_of(accesses.loads, [&](const Access& load) { return is_before(load, users); });
+        at = settled ? places_.erase(at) : std::next(at);
     }
 }
 

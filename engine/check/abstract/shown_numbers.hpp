@@ -25,8 +25,8 @@ class ShownNumbers {
     void store(const Op& op, bool unclear);
     /// The current step loads. Returns whether what it finds is known.
     bool load(const Op& op);
-    /// Forgets numbers that all have loaded who ever do. One that does later makes the exploration begin
-    /// anew.
+    /// Forgets numbers that all have loaded who ever do, and accesses that all come after who ever store
+    /// there. One who does later makes the exploration begin anew.
     void forget();
     /// Copies or mbarriers change a CTA's bytes [lo, hi).
     void overwrite(int cta, std::uint32_t lo, std::uint32_t hi);
@@ -49,6 +49,7 @@ class ShownNumbers {
 
     bool is_after(const Access& before, isa::Mask lanes) const;
     bool is_after(const Accesses& before, isa::Mask lanes) const;
+    bool is_before(const Access& access, const Symbols::Users& users) const;
     bool is_free(int cta, std::uint32_t address) const;
     void take(int cta, std::uint32_t lo, std::uint32_t hi);
 
@@ -57,7 +58,8 @@ class ShownNumbers {
     Forms& forms_;
     std::map<Forms::Place, Accesses> places_;  ///< of numbers, known or not
     // Of all ways that an exploration has followed: they hold for every state.
-    std::set<Forms::Place> followed_;  ///< places of numbers
+    std::set<Forms::Place> forgotten_;  ///< something there was
+    std::set<Forms::Place> followed_;   ///< places of numbers
     std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>>
         taken_;                   ///< by CTA: what changes otherwise
     bool lost_ = false;           ///< any byte may

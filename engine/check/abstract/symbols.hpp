@@ -115,9 +115,12 @@ struct Symbols {
     std::vector<int> turns{};                         ///< roots that stand for turns of loops alone
     std::vector<std::vector<std::int64_t>> cycles{};  ///< values that registers take in turn (Cyclic)
     std::vector<int> drawn{};                         ///< roots that kernels draw (Forms::draw)
-    /// By CTA and address in shared memory: the warps that have loaded a number there.
-    std::map<std::pair<int, std::uint32_t>, std::set<int>> loaders{};
-    std::optional<Place> place{};  ///< nothing: every cluster of every grid
+    /// Who loads and stores a number in shared memory, of all ways that were followed: warps and their lanes.
+    struct Users {
+        std::set<std::pair<int, std::uint32_t>> load{}, store{};
+    };
+    std::map<std::pair<int, std::uint32_t>, Users> users{};  ///< by CTA and address
+    std::optional<Place> place{};                            ///< nothing: every cluster of every grid
     /// A place in the grid and the grid's size are numbers as others are; else what holds for the first CTA
     /// of a grid of one is to hold for every one.
     bool places = false;
