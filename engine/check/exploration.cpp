@@ -165,6 +165,8 @@ class Explorer {
         for (const int turns : symbols_.turns)
             if (const Stop* stop = run_->forms().stopped(turns)) {
                 const auto why = widenings.find(variable(turns, abstract::Variable::repeated));
+                const auto& no_counters = run_->forms().no_counters();
+                no_counters_.insert(no_counters.begin(), no_counters.end());
                 if (why == widenings.end() || !too_wide_.insert(why->second).second)
                     fail(stop->where, stop->reason);
                 throw Again{};
@@ -316,7 +318,8 @@ class Explorer {
 
     abstract::Relations relations() {
         return {[&](int root) { return is_kept(root); },
-                [&](std::uint32_t warp, std::uint32_t slot) { return run_->forms().counted_to(warp, slot); }};
+                [&](std::uint32_t warp, std::uint32_t slot) { return run_->forms().counted_to(warp, slot); },
+                [&](std::uint32_t slot) { return !no_counters_.contains(slot); }};
     }
 
     /// The widening in which the fewest registers grow: of what the abstract execution has come to, or of a
@@ -366,7 +369,8 @@ class Explorer {
     std::optional<AbstractExecution> run_;
     std::deque<Open> open_;
     std::unordered_map<std::uint64_t, std::vector<std::shared_ptr<Seen>>> seen_;  ///< by hash
-    std::set<std::uint64_t> too_wide_;                                            ///< keys of widenings
+    std::set<std::uint32_t> no_counters_;    ///< registers that no widening is to make depend on turns
+    std::set<std::uint64_t> too_wide_;       ///< keys of widenings
     std::size_t cuts_ = 0, numbers_ = 0;     ///< of seen_, and what they hold
     std::size_t greatest_ = 0, growth_ = 0;  ///< numbers of a cut, and how often a later one had more
     std::int64_t operations_ = 0;
