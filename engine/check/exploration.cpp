@@ -23,7 +23,7 @@ using abstract::Window;
 
 constexpr std::size_t most_cuts = 6000;
 constexpr std::size_t most_growth = 100;        ///< cuts that need more numbers than all before
-constexpr std::size_t most_numbers = 60 << 20;  ///< of all cuts: some 50 bytes each
+constexpr std::size_t most_numbers = 40 << 20;  ///< of all cuts: some 50 bytes each
 constexpr int most_restarts = 24;
 constexpr int most_values = 600;  ///< of a root, from one cut
 
