@@ -24,7 +24,7 @@ using abstract::Window;
 
 constexpr std::size_t most_cuts = 6000;
 constexpr std::size_t most_growth = 100;        ///< cuts that need more numbers than all before
-constexpr std::size_t most_numbers = 60 << 20;  ///< of all cuts: some 50 bytes each
+constexpr std::size_t most_numbers = 40 << 20;  ///< of all cuts: some 50 bytes each
 constexpr int most_restarts = 24;
 constexpr int most_values = 600;  ///< of a root, from one cut
 
@@ -174,6 +174,8 @@ class Explorer {
         for (const int turns : symbols_.turns)
             if (const Stop* stop = run_->forms().stopped(turns)) {
                 const auto why = widenings.find(variable(turns, abstract::Variable::repeated));
+                const auto& no_counters = run_->forms().no_counters();
+                no_counters_.insert(no_counters.begin(), no_counters.end());
                 if (why == widenings.end() || !too_wide_.insert(why->second).second)
                     fail(stop->where, stop->reason);
                 throw Again{};
@@ -333,7 +335,8 @@ class Explorer {
 
     abstract::Relations relations() {
         return {[&](int root) { return is_kept(root); },
-                [&](std::uint32_t warp, std::uint32_t slot) { return run_->forms().counted_to(warp, slot); }};
+                [&](std::uint32_t warp, std::uint32_t slot) { return run_->forms().counted_to(warp, slot); },
+                [&](std::uint32_t slot) { return !no_counters_.contains(slot); }};
     }
 
     /// The widening in which the fewest registers grow: of what the abstract execution has come to, or of a
@@ -384,7 +387,8 @@ class Explorer {
     std::deque<Open> open_;
     Turning turning_;
     std::unordered_map<std::uint64_t, std::vector<std::shared_ptr<Seen>>> seen_;  ///< by hash
-    std::set<std::uint64_t> too_wide_;                                            ///< keys of widenings
+    std::set<std::uint32_t> no_counters_;    ///< registers that no widening is to make depend on turns
+    std::set<std::uint64_t> too_wide_;       ///< keys of widenings
     std::size_t cuts_ = 0, numbers_ = 0;     ///< of seen_, and what they hold
     std::size_t greatest_ = 0, growth_ = 0;  ///< numbers of a cut, and how often a later one had more
     std::int64_t operations_ = 0;

@@ -1,6 +1,6 @@
 -- Two consumers have tiles in turn, and each passes the stages of the other's: the stage where it goes on is what a
--- division of a number of the launch leaves, and its phase the parity of the quotient. Right kernels are proved, and those
--- that are nearly so are not.
+-- division of a number of the launch leaves, and its phase the parity of the quotient. Right kernels are proved, and
+-- those that are nearly so are not.
 local wg = require "wgrun"
 local check = dofile((arg[0]:match ".*/" or "") .. "check.lua")
 
@@ -10,8 +10,8 @@ local function verdict(kernel, property)
   end
 end
 
---- Thread 0 fills a ring of `stages` stages with the K of each tile, in blocks of 64; warps 1 and 2 empty it, tile by tile in
---- turn. `as` changes a part of it.
+--- Thread 0 fills a ring of `stages` stages with the K of each tile, in blocks of 64; warps 1 and 2 empty it, tile by
+--- tile in turn. `as` changes a part of it.
 local function ring(as)
   local stages = as.stages or 2
   return wg.kernel("pingpong", { threads = 96 }, function(k)

@@ -31,3 +31,5 @@ proved("what segments of it make of states", wg.delta_rule { segments = 4 }.scan
 proved("ssd", wg.ssd {}.kernel, 14)
 proved("sums of its gradients", wg.ssd_backward {}.after, 14)
 proved("attention, whose tiles are drawn from a queue", wg.attention { dim = 192, value_dim = 128 }.kernel, 12)
+proved("a tile for each consumer", wg.gemm { schedule = "pingpong", tile = { 64, 32, 64 }, stages = 3 }.kernel, 13)
+proved("gradients of attention", wg.attention_backward { dim = 128 }.kernel, 13)

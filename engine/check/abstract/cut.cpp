@@ -279,6 +279,7 @@ std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& sym
         const Growing& its = registers.back();
         if (!differ_by(before.registers[i], now.registers[i], its.more(), symbols)) return std::nullopt;
         if (its.before == its.now) continue;
+        if (!relations.may_count(one.slot)) return std::nullopt;
         if (its.has_turns() && its.direction() == 0) return std::nullopt;
         groups.try_emplace(its.kind());
     }
@@ -310,9 +311,12 @@ std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& sym
         while (used.contains(variable(symbols.turn(next), Variable::repeated))) ++next;
         group.variable = variable(symbols.turn(next++), Variable::repeated);
     }
+    const auto falls_in = [](const Group& group, const Growing& its) {
+        return its.has_turns() ? its.direction() < 0 : (its.more() < 0) != group.backwards;
+    };
     const auto change = [&](std::size_t index, const Growing& its) {
         const Group& group = groups.at(its.kind());
-        const bool falls = its.has_turns() ? its.direction() < 0 : (its.more() < 0) != group.backwards;
+        const bool falls = falls_in(group, its);
         const std::int64_t step = falls ? -its.step() : its.step();
         // The least of both, or the greatest where it falls.
         const bool from_before = falls ? its.more() < 0 : its.more() > 0;
@@ -322,8 +326,15 @@ std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& sym
         out.mix(static_cast<std::uint64_t>(step));
         return Widening::Change{index, from_before ? its.more() : 0, std::move(turns), group.variable};
     };
-    for (std::size_t i = 0; i < registers.size(); ++i)
-        if (registers[i].before != registers[i].now) out.registers.push_back(change(i, registers[i]));
+    for (std::size_t i = 0; i < registers.size(); ++i) {
+        const Growing& its = registers[i];
+        if (its.before == its.now) continue;
+        // A counter does not fall where the number that it counts to grows.
+        const Forms::Slot& slot = now.registers[i].form;
+        const Group& group = groups.at(its.kind());
+        if (group.of_root && falls_in(group, its) && slot.form.empty() && !slot.cyclic) return std::nullopt;
+        out.registers.push_back(change(i, its));
+    }
     for (Widening::Change& root : out.roots) root = change(root.index, roots[root.index]);
     for (const int root : out.freed) out.mix(static_cast<std::uint64_t>(root));
     return out;

@@ -51,6 +51,7 @@ struct Relations {
     std::function<bool(int root)> keeps;  ///< whether its values belong to counters
     std::function<int(std::uint32_t warp, std::uint32_t slot)>
         counts;  ///< the root that it counts to; -1: none
+    std::function<bool(std::uint32_t slot)> may_count;
 };
 /// Returns how `now` is to be widened so that it covers `before`, too; nothing where they differ in more than
 /// counters.

@@ -97,6 +97,8 @@ class Forms {
         const auto at = counted_to_.find({warp, slot});
         return at == counted_to_.end() ? -1 : at->second;
     }
+    /// The registers by which steps were executed whose values depended on turns of loops: no counters.
+    const std::set<std::uint32_t>& no_counters() const { return no_counters_; }
     /// Where that number is compared.
     const std::set<std::uint32_t>& compared_at(int root) { return compared_at_[root]; }
     /// Where any numbers of the launch are compared.
@@ -239,6 +241,7 @@ class Forms {
     std::map<int, std::int64_t> room_;
     std::map<int, Stop> stopped_;
     std::map<int, OfPlaces> of_places_;                   ///< by root
+    std::set<std::uint32_t> no_counters_{};               ///< slots
     std::set<int> plain_;                                 ///< roots that other numbers are compared with
     std::set<std::uint32_t> comparisons_;                 ///< operations
     std::map<int, std::set<std::uint32_t>> compared_at_;  ///< by root: operations

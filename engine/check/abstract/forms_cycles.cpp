@@ -65,8 +65,12 @@ std::optional<Cyclic> Forms::cyclic(const Slot& slot, std::int64_t besides) {
         if (its.under > most_places) return std::nullopt;
         places = std::lcm(places, its.under);
         add(rest, form_of_root(root), -slope);
-        while (const auto& function = symbols_.roots[static_cast<std::size_t>(root)].function)
+        while (const auto& function = symbols_.roots[static_cast<std::size_t>(root)].function) {
+            // It may have got a lower value since.
+            if (symbols_.roots[static_cast<std::size_t>(function->of)].least < function->from)
+                return std::nullopt;
             root = function->of;
+        }
         if (base.value_or(root) != root || places > most_places) return std::nullopt;
         base = root;
     }

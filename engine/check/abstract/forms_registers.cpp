@@ -179,6 +179,9 @@ void Forms::use(const Op& op) {
         if (op.step->op->operands[i].access == isa::Access::out || !decides(operand)) continue;
         isa::for_each_register(operand, [&](Reg reg) {
             const Form form = form_of(reg, op.where);
+            if (std::ranges::any_of(form,
+                                    [](const auto& one) { return which_of(one.first) != Variable::excess; }))
+                no_counters_.insert(static_cast<std::uint32_t>(execution_.skeleton.slots[reg.id]));
             if (!form.empty())
                 lose(form, op.where, fmt::format("what {} is executed with", op.step->op->name));
         });
