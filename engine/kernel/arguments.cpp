@@ -32,11 +32,7 @@ void check_integer(const Program& program, std::size_t i, std::int64_t value, Ty
 
 void check_least(const Program& program, std::size_t i, std::int64_t value) {
     const Param& param = program.params()[i];
-    // Of 64 unsigned bits half are negative here.
-    const bool less = isa::is_signed(param.type)
-                          ? value < param.least
-                          : static_cast<std::uint64_t>(value) < static_cast<std::uint64_t>(param.least);
-    if (param.least > 0 && less)
+    if (!param.is_enough(value))
         throw wrong_argument(
             program, i, fmt::format("{}, and the kernel is declared for {} and more", value, param.least),
             "launch it with more, or leave `least` out of k:param");

@@ -62,7 +62,7 @@ class Given final : Rewriting {
                 throw ArgumentError(fmt::format("{} = {}: `{}` of {} has {} bits", name, value, name,
                                                 program.name(), 8 * bytes));
             const Param& param = program.params()[static_cast<std::size_t>(which->parameter)];
-            if (value < param.least)
+            if (!param.is_enough(value))
                 throw ArgumentError(fmt::format("{} = {}: {} is declared for {} and more", name, value,
                                                 program.name(), param.least));
             for (std::int64_t i = 0; i < bytes; ++i)

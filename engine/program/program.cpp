@@ -9,6 +9,12 @@
 
 namespace wgrun {
 
+bool Param::is_enough(std::int64_t value) const {
+    if (least <= 0) return true;
+    return isa::is_signed(type) ? value >= least
+                                : static_cast<std::uint64_t>(value) >= static_cast<std::uint64_t>(least);
+}
+
 std::int64_t Param::bytes() const {
     if (structure > 0) return structure;
     return isa::bits(type) / 8;

@@ -81,6 +81,9 @@ struct Param {
 
     /// Of an integer, in proofs (docs/verdicts.md): it is at least that.
     std::int64_t taken_least() const { return least > 1 ? least : 1; }
+    /// Whether launches may pass that for an integer, for which `least` decides. Of 64 unsigned bits half are
+    /// negative here.
+    bool is_enough(std::int64_t value) const;
     std::int64_t bytes() const;  ///< of its value in the parameter space
     std::int64_t align() const;  ///< of its place there, bytes
 };
