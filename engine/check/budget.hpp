@@ -2,6 +2,7 @@
 // machine. Time is a second limit, for machines that are several times slower.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -20,6 +21,8 @@ class Budget {
     /// Of all abstract executions of a proof together, and of those that look for sizes that break.
     std::int64_t operations() const { return static_cast<std::int64_t>(600000 * seconds_); }
     std::int64_t plain_operations() const { return static_cast<std::int64_t>(300000 * seconds_); }
+    /// That are kept of all states of an exploration, some 40 bytes each: memory is limited as time is.
+    std::size_t numbers() const { return static_cast<std::size_t>((4 << 20) * std::min(seconds_, 10.0)); }
     /// Of isl, in all questions about a kernel.
     unsigned long questions() const { return static_cast<unsigned long>(1000000 * seconds_); }
     bool is_over() const {

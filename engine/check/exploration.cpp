@@ -23,8 +23,7 @@ using abstract::Widenings;
 using abstract::Window;
 
 constexpr std::size_t most_cuts = 6000;
-constexpr std::size_t most_growth = 100;        ///< cuts that need more numbers than all before
-constexpr std::size_t most_numbers = 40 << 20;  ///< of all cuts: some 50 bytes each
+constexpr std::size_t most_growth = 100;  ///< cuts that need more numbers than all before
 constexpr int most_restarts = 24;
 constexpr int most_values = 600;  ///< of a root, from one cut
 
@@ -292,7 +291,7 @@ class Explorer {
             greatest_ = numbers;
             ++growth_;
         }
-        if (++cuts_ > most_cuts || numbers_ > most_numbers || growth_ > most_growth)
+        if (++cuts_ > most_cuts || numbers_ > budget_.numbers() || growth_ > most_growth)
             fail(program_.where(), "the loops have no common period");
         std::vector<Window> windows = now.windows;
         alike.push_back(std::make_shared<Seen>(Seen{std::move(now), std::move(saved), cuts_, numbers}));

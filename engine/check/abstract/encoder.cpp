@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 
 namespace wgrun::check::abstract {
 namespace {
@@ -12,6 +11,35 @@ namespace {
 bool is_warps(int actor, int warps) { return actor != -1 && actor < warps && actor > -2 - warps; }
 
 }  // namespace
+
+std::set<int> Encoder::actors_of_clocks() const {
+    std::set<int> out;
+    for (const Encoded::Clock& clock : out_.clocks)
+        if (clock.value != 0) out.insert(clock.actor);
+    return out;
+}
+
+/// What is known of an actor that no clock is of decides nothing, but where accesses to memory are compared
+/// with it.
+bool Encoder::decides(int actor, const std::set<int>& of_clocks) const {
+    return !out_.memory.empty() || of_clocks.contains(actor);
+}
+
+void Encoder::lower(const std::vector<std::uint32_t>& kept, int actors) const {
+    const std::set<int> of_clocks = actors_of_clocks();
+    std::vector<std::uint32_t> most;
+    most.reserve(out_.known.size());
+    for (auto next = kept.begin(); const Encoded::Clock& known : out_.known)
+        most.push_back(decides(known.actor, of_clocks) ? *next++ : UINT32_MAX);
+    for (const auto& [count, at] : counts_) *count = std::min(*count, most[at]);
+    for (const auto& [of, first] : pieces_) {
+        auto next = most.begin() + static_cast<std::ptrdiff_t>(first);
+        for (int actor = 0; actor < actors; ++actor) of->limit(actor, *next++);
+        for (int at = 0; at < 3 * out_.warps; ++at) of->memory.limit(at, *next++);
+        for (int actor = out_.warps; actor < actors; ++actor)
+            of->memory.limit(3 * out_.warps + actor, *next++);
+    }
+}
 
 /// The order of clocks that are compared with each other belongs to the numbers.
 Encoded Encoder::finish() && {
@@ -32,12 +60,8 @@ Encoded Encoder::finish() && {
         ranks[order[i]] = rank + (later ? 1 : 0);
     }
     out_.numbers.insert(out_.numbers.end(), ranks.begin(), ranks.end());
-    // What is known of an actor that no clock is of decides nothing.
-    if (out_.memory.empty()) {
-        std::set<int> actors;
-        for (const std::uint32_t i : order) actors.insert(clocks[i].actor);
-        std::erase_if(out_.known, [&](const Encoded::Clock& known) { return !actors.contains(known.actor); });
-    }
+    const auto of_clocks = actors_of_clocks();
+    std::erase_if(out_.known, [&](const Encoded::Clock& known) { return !decides(known.actor, of_clocks); });
     out_.end.reserve(out_.known.size());
     for (const Encoded::Clock& known : out_.known)
         out_.end.push_back(static_cast<std::uint32_t>(

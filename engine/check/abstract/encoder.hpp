@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -93,18 +94,11 @@ class Encoder {
 
     Encoded finish() &&;
     /// What was encoded is known up to these clocks and not beyond (Encoded::known_in_both).
-    void lower(const std::vector<std::uint32_t>& most, int actors) const {
-        for (const auto& [count, at] : counts_) *count = std::min(*count, most[at]);
-        for (const auto& [of, first] : pieces_) {
-            auto next = most.begin() + static_cast<std::ptrdiff_t>(first);
-            for (int actor = 0; actor < actors; ++actor) of->limit(actor, *next++);
-            for (int at = 0; at < 3 * out_.warps; ++at) of->memory.limit(at, *next++);
-            for (int actor = out_.warps; actor < actors; ++actor)
-                of->memory.limit(3 * out_.warps + actor, *next++);
-        }
-    }
+    void lower(const std::vector<std::uint32_t>& kept, int actors) const;
 
   private:
+    std::set<int> actors_of_clocks() const;
+    bool decides(int actor, const std::set<int>& of_clocks) const;
     struct Piece {
         Knowledge* of;
         std::size_t first;  ///< of its clocks among all that are known

@@ -23,16 +23,18 @@ std::vector<Register> live_registers(const ExecutionState& execution, const Valu
             const auto slot = static_cast<std::size_t>(slots[id]);
             const isa::Mask lanes = known[slot] & readers(live, execution.warps[warp], slot);
             if (lanes == 0) continue;
-            Register& at = out.emplace_back(Register{
-                warp, static_cast<std::uint32_t>(slot), lanes, {}, forms.slot(static_cast<int>(warp), slot)});
-            at.form.lanes &= lanes;
-            if (at.form.lanes == 0 || (at.form.form.empty() && !at.form.cyclic)) at.form = {};
             const std::uint64_t* data = values.lanes_of(static_cast<int>(warp), slot);
             const bool wide = values.is_wide(slot);
-            for (std::size_t lane = 0; lane < at.lanes.size(); ++lane)
-                at.lanes[lane] =
-                    wide ? static_cast<std::int64_t>(mbarriers.aged(data[lane], execution.warps[warp].cta))
-                         : reinterpret_cast<const std::int32_t*>(data)[lane];
+            Values::Lanes numbers{};
+            for (std::size_t lane = 0; lane < numbers.size(); ++lane)
+                numbers[lane] = wide ? mbarriers.aged(data[lane], execution.warps[warp].cta)
+                                     : static_cast<std::uint64_t>(
+                                           std::int64_t{reinterpret_cast<const std::int32_t*>(data)[lane]});
+            Register& at = out.emplace_back(Register{warp, static_cast<std::uint32_t>(slot), lanes,
+                                                     Numbers(values.keep(numbers)),
+                                                     forms.slot(static_cast<int>(warp), slot)});
+            at.form.lanes &= lanes;
+            if (at.form.lanes == 0 || (at.form.form.empty() && !at.form.cyclic)) at.form = {};
         }
     }
     for (const auto& [place, number] : forms.shown()) {
@@ -40,7 +42,7 @@ std::vector<Register> live_registers(const ExecutionState& execution, const Valu
             static_cast<std::uint32_t>(execution.warps.size()) + static_cast<std::uint32_t>(place.first),
             place.second,
             1,
-            {number.value},
+            Numbers(values.keep({static_cast<std::uint64_t>(number.value)})),
             {}});
         if (!number.form.empty()) at.form = {number.form, 1};
     }

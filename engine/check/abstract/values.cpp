@@ -51,7 +51,7 @@ Values::Known Values::save(const std::function<isa::Mask(std::size_t, std::size_
         std::vector<isa::Mask>& known = out.lanes.emplace_back(warp.known);
         for (std::size_t slot = 0; slot < known.size(); ++slot)
             if (known[slot] != 0 && (known[slot] &= readers(at, slot)) != 0)
-                out.data.push_back(warp.data[slot]);
+                out.data.push_back(keep(warp.data[slot]));
     }
     return out;
 }
@@ -62,7 +62,7 @@ void Values::restore(const Known& saved) {
         Registers& warp = warps_[at];
         warp.known = saved.lanes[at];
         for (std::size_t slot = 0; slot < warp.known.size(); ++slot)
-            if (warp.known[slot] != 0) warp.data[slot] = *data++;
+            if (warp.known[slot] != 0) warp.data[slot] = (*data++)->lanes;
     }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "check/abstract/execution_state.hpp"
+#include "check/interned.hpp"
 
 namespace wgrun::check::abstract {
 
@@ -51,10 +52,21 @@ class Values {
     bool is_wide(std::size_t slot) const { return wide_[slot]; }
 
     using Lanes = std::array<std::uint64_t, isa::lanes>;
+    /// Of equal ones there is one, which lives as long as these values.
+    struct Kept {
+        Lanes lanes{};
+        bool operator==(const Kept&) const = default;
+        friend std::size_t hash_of(const Kept& kept) {
+            Hash out;
+            for (const std::uint64_t lane : kept.lanes) out.with(lane);
+            return out.value();
+        }
+    };
+    const Kept* keep(const Lanes& lanes) const { return kept_.the({lanes}); }
     /// What is known, which is a part of all registers.
     struct Known {
         std::vector<std::vector<isa::Mask>> lanes;  ///< by warp and slot
-        std::vector<Lanes> data;                    ///< of the slots with such lanes
+        std::vector<const Kept*> data;              ///< of the slots with such lanes
     };
     /// Of those lanes of a slot, by warp, for which there is a reader.
     Known save(const std::function<isa::Mask(std::size_t warp, std::size_t slot)>& readers) const;
@@ -76,6 +88,7 @@ class Values {
     std::vector<Registers> warps_;
     std::vector<bool> wide_;  ///< by slot
     const Lanes nothing_{};   ///< read where nothing is known
+    mutable Interned<Kept> kept_;
 };
 
 }  // namespace wgrun::check::abstract

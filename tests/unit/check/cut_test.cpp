@@ -13,6 +13,7 @@ namespace {
 struct Counting {
     Symbols symbols;
     int turns;
+    wgrun::check::Interned<Values::Kept> kept;
     Cut cut;
 
     explicit Counting(std::int64_t turned, std::int64_t step = 1) {
@@ -22,8 +23,9 @@ struct Counting {
         counter(0, turned * step, {{turns, step}}, ~0U);
     }
     void counter(std::uint32_t slot, std::int64_t value, Form form, wgrun::isa::Mask lanes) {
-        Register& made = cut.registers.emplace_back(Register{0, slot, ~0U, {}, {std::move(form), lanes}});
-        made.lanes.fill(value);
+        Values::Kept numbers;
+        numbers.lanes.fill(static_cast<std::uint64_t>(value));
+        cut.registers.push_back({0, slot, ~0U, Numbers(kept.the(numbers)), {std::move(form), lanes}});
     }
     /// By how much the counter may be less.
     std::int64_t less() const {
