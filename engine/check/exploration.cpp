@@ -4,11 +4,16 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
 #include "check/counted.hpp"
 #include "check/turning.hpp"
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 namespace wgrun::check {
 namespace {
@@ -24,6 +29,7 @@ using abstract::Window;
 
 constexpr std::size_t most_cuts = 6000;
 constexpr std::size_t most_growth = 100;  ///< cuts that need more numbers than all before
+constexpr std::size_t much = 1 << 19;     ///< numbers, after which memory is given back
 constexpr int most_restarts = 24;
 constexpr int most_values = 600;  ///< of a root, from one cut
 
@@ -51,6 +57,9 @@ class Explorer {
         out.operations = operations_ + run_->operations();
         return out;
     }
+
+    /// The most that were kept.
+    std::size_t numbers() const { return std::max(peak_, numbers_); }
 
   private:
     Proof explored() {
@@ -114,6 +123,7 @@ class Explorer {
         seen_.clear();
         open_.clear();
         turning_.clear();
+        peak_ = std::max(peak_, numbers_);
         cuts_ = numbers_ = greatest_ = growth_ = 0;
         if (gaps_ != nullptr) *gaps_ = before_;
         run_.emplace(program_, skeleton_, live_, symbols_, gaps_);
@@ -389,6 +399,7 @@ class Explorer {
     std::set<std::uint32_t> no_counters_;    ///< registers that no widening is to make depend on turns
     std::set<std::uint64_t> too_wide_;       ///< keys of widenings
     std::size_t cuts_ = 0, numbers_ = 0;     ///< of seen_, and what they hold
+    std::size_t peak_ = 0;                   ///< of numbers_, before it began anew
     std::size_t greatest_ = 0, growth_ = 0;  ///< numbers of a cut, and how often a later one had more
     std::int64_t operations_ = 0;
     /// Whether states are merged of which neither knows less. Where registers have places in cycles, the ways
@@ -401,7 +412,16 @@ class Explorer {
 
 Proof explore(const Program& program, const Skeleton& skeleton, const abstract::Live& live,
               const Budget& budget, Gaps* gaps) {
-    return Explorer(program, skeleton, live, budget, gaps).prove();
+    std::optional<Explorer> explorer(std::in_place, program, skeleton, live, budget, gaps);
+    Proof out = explorer->prove();
+    [[maybe_unused]] const bool kept_much = explorer->numbers() > much;
+    explorer.reset();
+#ifdef __GLIBC__
+    // Each thread has an arena of its own, which keeps what was freed: eight threads that prove in turn would
+    // have the memory of eight proofs.
+    if (kept_much) malloc_trim(0);
+#endif
+    return out;
 }
 
 }  // namespace wgrun::check
