@@ -17,7 +17,7 @@ namespace wgrun::check::abstract {
 namespace {
 
 constexpr std::uint32_t bytes_of_number = 4;
-constexpr std::size_t most_places = 64;
+constexpr std::size_t most_shown = 64;
 
 /// The accesses of a step that may be to shared memory.
 struct Stores final : isa::Effects {
@@ -119,7 +119,7 @@ void ShownNumbers::store(const Op& op, bool unclear) {
                        hi = lo + static_cast<std::uint32_t>(access.bytes);
             const Forms::Place its{cta, lo};
             if (number == nullptr || !is_free(cta, lo) ||
-                (!followed_.contains(its) && followed_.size() == most_places)) {
+                (!followed_.contains(its) && followed_.size() == most_shown)) {
                 overwrite(cta, lo, hi);
                 continue;
             }
