@@ -267,7 +267,6 @@ abstract::Cut AbstractExecution::cut() {
     // Where less is known is then another state, and covers none: of rings alone that makes more states, of
     // tiles that are drawn, whose number of blocks is another one each time, half as many.
     if (execution_.skeleton.draws_numbers) {
-        products_.settle();
         contents_.settle();
         mbarriers_.settle();
     }

@@ -1,6 +1,7 @@
 #include "check/pressure.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "isa/effects.hpp"
@@ -50,9 +51,9 @@ Pressure::Pressure(const Outline& outline)
     backward();
 }
 
-/// A register written once, from constants and parameters alone, has the same value in all threads. One
-/// written once, from such values and one other register, can be recomputed from that register if it was
-/// written once and before.
+/// A register written once, from constants and parameters alone, has the same value in all threads. So has
+/// one whose block then chooses others for it, by guards of such values. One written once, from such values
+/// and one other register, can be recomputed from that register if it was written once and before.
 void Pressure::weigh() {
     const std::vector<RegisterInfo>& registers = outline_.program().registers();
     std::vector<int> writes(registers.size());
@@ -69,10 +70,15 @@ void Pressure::weigh() {
         return value;
     };
     const auto derive = [&](const Step& step, std::span<const Outline::Used> used) {
-        if (step.guard || step.op->effects || isa::pinned(*step.op)) return;
-        bool alike = std::ranges::all_of(
-            used, [&](const Outline::Used& u) { return !u.reads() || uniform[u.reg.id]; });
+        // Where a guard does not hold, the result stays what it was.
+        bool alike = !step.op->effects && !isa::pinned(*step.op) &&
+                     std::ranges::all_of(used, [&](const Outline::Used& u) {
+                         return uniform[u.reg.id] || (!u.reads() && !step.guard);
+                     });
         if (alike && step.op->value) alike = step.op->value(step, value_of).uniform >= isa::Uniform::cta;
+        for (const Outline::Used& u : used)
+            if (u.writes()) uniform[u.reg.id] = alike && (step.guard || !known[u.reg.id]);
+        if (step.guard || step.op->effects || isa::pinned(*step.op)) return;
         Reg source;
         bool one = !alike;
         for (const Outline::Used& u : used) {
@@ -84,19 +90,27 @@ void Pressure::weigh() {
         if (!alike && (!one || !source)) return;
         for (const Outline::Used& u : used) {
             if (!u.writes() || writes[u.reg.id] != 1) continue;
-            uniform[u.reg.id] = alike;
             sources_[u.reg.id] = source;
             weights_[u.reg.id] = 0;
         }
     };
     std::size_t number = 0;
-    for (const BasicBlock& block : outline_.blocks())
+    for (const BasicBlock& block : outline_.blocks()) {
+        std::map<std::uint32_t, int> here;  // how often the block writes each register
         for (const Step& step : block.steps) {
             const std::span<const Outline::Used> used = outline_.used(number++);
             derive(step, used);
-            for (const Outline::Used& u : used)
-                if (u.writes()) known[u.reg.id] = true;
+            for (const Outline::Used& u : used) {
+                if (!u.writes()) continue;
+                known[u.reg.id] = true;
+                ++here[u.reg.id];
+            }
         }
+        for (const auto& [reg, times] : here) {
+            if (times != writes[reg]) uniform[reg] = false;
+            if (uniform[reg]) weights_[reg] = 0;
+        }
+    }
 }
 
 // --- definitions, and accesses of wgmma in flight ------------------------------------------------------

@@ -94,6 +94,14 @@ function check.refuses_in_kernel(text, f)
   return judge(text, f, good, problem)
 end
 
+--- What is proved of a kernel in a property; options: of kernel:verdicts.
+function check.verdict(kernel, property, options)
+  for _, one in ipairs(kernel:verdicts(options)) do
+    if one.property == property then return one end
+  end
+  error(("no property is called %s"):format(property), 2)
+end
+
 --- The line of the caller.
 function check.line() return debug.getinfo(2, "l").currentline end
 

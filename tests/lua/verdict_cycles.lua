@@ -4,11 +4,7 @@
 local wg = require "wgrun"
 local check = dofile((arg[0]:match ".*/" or "") .. "check.lua")
 
-local function verdict(kernel, property)
-  for _, one in ipairs(kernel:verdicts()) do
-    if one.property == property then return one end
-  end
-end
+local verdict = check.verdict
 
 --- Thread 0 fills a ring of `stages` stages with the K of each tile, in blocks of 64; warps 1 and 2 empty it, tile by
 --- tile in turn. `as` changes a part of it.

@@ -3,11 +3,7 @@
 local wg = require "wgrun"
 local check = dofile((arg[0]:match ".*/" or "") .. "check.lua")
 
-local function verdict(kernel, property)
-  for _, one in ipairs(kernel:verdicts()) do
-    if one.property == property then return one end
-  end
-end
+local verdict = check.verdict
 local function matches(text, pattern)
   if not text:match(pattern) then error(("%q does not match %q"):format(text, pattern), 3) end
 end

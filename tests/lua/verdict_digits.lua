@@ -1,12 +1,9 @@
 -- Addresses that are put together of digits, as those of fragments are: digits of the thread, the CTA and a turn of a
 -- loop do not overlap. What is right is proved, and what is nearly so is not.
 local wg = require "wgrun"
+local check = dofile((arg[0]:match ".*/" or "") .. "check.lua")
 
-local function verdict(kernel, property)
-  for _, one in ipairs(kernel:verdicts()) do
-    if one.property == property then return one end
-  end
-end
+local verdict = check.verdict
 
 --- Each of 128 threads of each CTA writes words of D: place(k, tid, cx, cy), and in a loop `turns` words from there.
 local function writer(place, more)

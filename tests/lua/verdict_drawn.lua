@@ -3,11 +3,7 @@
 local wg = require "wgrun"
 local check = dofile((arg[0]:match ".*/" or "") .. "check.lua")
 
-local function verdict(kernel, property)
-  for _, one in ipairs(kernel:verdicts()) do
-    if one.property == property then return one end
-  end
-end
+local verdict = check.verdict
 
 --- A ring of `stages` mbarriers, full and empty.
 local function mbarriers(k, name, stages)

@@ -10,11 +10,7 @@ local function writer(grid, place, cluster)
   end)
 end
 
-local function verdict(kernel, property)
-  for _, one in ipairs(kernel:verdicts()) do
-    if one.property == property then return one end
-  end
-end
+local verdict = check.verdict
 
 local function pairs_of(k) return k:special "ctaid.y" * 2 + k:special "ctaid.x" end
 local function rows(k) return k:special "ctaid.x" end

@@ -2,11 +2,7 @@
 local wg = require "wgrun"
 local check = dofile((arg[0]:match ".*/" or "") .. "check.lua")
 
-local function verdict(kernel, property)
-  for _, one in ipairs(kernel:verdicts()) do
-    if one.property == property then return one end
-  end
-end
+local verdict = check.verdict
 
 --- A kernel that is right where n is 4 or more, in the property of its name.
 local kernels = {

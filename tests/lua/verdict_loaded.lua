@@ -4,11 +4,7 @@
 local wg = require "wgrun"
 local check = dofile((arg[0]:match ".*/" or "") .. "check.lua")
 
-local function verdict(kernel, property)
-  for _, one in ipairs(kernel:verdicts()) do
-    if one.property == property then return one end
-  end
-end
+local verdict = check.verdict
 
 --- Thread 0 fills a ring of two stages as often as the sequence of the CTA has rows, and warp 1 empties it. `as` changes
 --- a part of it.

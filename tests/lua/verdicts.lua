@@ -4,9 +4,8 @@ local wg = require "wgrun"
 local check = dofile((arg[0]:match ".*/" or "") .. "check.lua")
 
 local function verdict(kernel, property)
-  for _, one in ipairs(kernel:verdicts()) do
-    if one.property == property then return one.verdict, one end
-  end
+  local one = check.verdict(kernel, property)
+  return one.verdict, one
 end
 
 --- A ring of `stages` between a thread and a warp. fault: what is wrong with it, at turns of which at(k, turn) is true.

@@ -62,7 +62,7 @@ std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& sym
 /// times may have turned once. So cuts that were come to after other numbers of turns are one.
 std::vector<Widening> lowerings(const Cut& cut, const Symbols& symbols);
 
-/// The drawn numbers of which none of its registers depends on one.
+/// The drawn numbers that no register depends on, neither on them nor on what is computed of them.
 std::set<int> idle_draws(const std::vector<Register>& registers, const Symbols& symbols);
 
 /// The variables for turns that its registers depend on.

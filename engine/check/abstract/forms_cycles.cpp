@@ -66,7 +66,7 @@ std::optional<Cyclic> Forms::cyclic(const Slot& slot, std::int64_t besides) {
         places = std::lcm(places, its.under);
         add(rest, form_of_root(root), -slope);
         while (const auto& function = symbols_.roots[static_cast<std::size_t>(root)].function) {
-            // It may have got a lower value since.
+            // The root may be less now than where the function was found.
             if (symbols_.roots[static_cast<std::size_t>(function->of)].least < function->from)
                 return std::nullopt;
             root = function->of;

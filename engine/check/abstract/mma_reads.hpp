@@ -25,9 +25,6 @@ class MmaReads final : private isa::Effects {
     /// A copy that the mbarrier counts will write to addresses [lo, hi) of its CTA.
     void overwritten(const Mbarrier& mbarrier, std::uint32_t lo, std::uint32_t hi);
 
-    /// Forgets what all warps come after.
-    void settle();
-
     auto state() { return std::tie(points_, issuers_, issued_); }
     void encode(Encoder& to);
 
@@ -62,6 +59,8 @@ class MmaReads final : private isa::Effects {
     template <class F>
     void for_each_own(F f);
     bool is_mate(int warp, int other) const;
+    /// Forgets what all warps come after.
+    void settle();
     bool known_past(const Warp& warp, const Point& point, const Point::Reader& reader) const;
     static Fix release_later(const Point::Reader& reader);
     std::vector<Point>& points(int cta) { return points_[static_cast<std::size_t>(cta)]; }

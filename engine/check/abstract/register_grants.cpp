@@ -75,10 +75,7 @@ void RegisterGrants::fits() {
     const int limit = resized == nullptr ? sm_90a.registers_to_use(execution_.program.threads()) : held;
     const int need = execution_.op->pressure;
     const Where where = execution_.op->where;
-    // Behind setmaxnreg ptxas 13.0 gets by with a register fewer than the estimate, in the products with
-    // block scales whose last tiles are in slices of K.
-    const int estimated_too_much = resized == nullptr ? 0 : 1;
-    if (need <= limit + estimated_too_much || report_.remarked(where)) return;
+    if (need <= limit || report_.remarked(where)) return;
     if (const int least = least_registers(*execution_.op->step); least > limit && !resizes_) {
         Diagnostic error = rules::finding(
             {rules::WG_REG_04,
