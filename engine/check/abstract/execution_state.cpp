@@ -6,6 +6,7 @@
 #include <bit>
 #include <utility>
 
+#include "isa/generic.hpp"
 #include "isa/order.hpp"
 #include "machine/mbarrier.hpp"
 #include "program/wait_words.hpp"
@@ -57,6 +58,16 @@ bool ExecutionState::comes_after(const Warp& warp, int before, isa::Mask of, std
     if (before != warp.number) return known(warp, ordered_by(before), by) >= clock;
     const bool same_lane = of == by && std::has_single_bit(by);
     return same_lane || clock <= warp.together;
+}
+
+std::optional<machine::SharedPlace> ExecutionState::shared_place(isa::Space space,
+                                                                 std::uint64_t address) const {
+    if (space == isa::Space::generic) {
+        const isa::Space window = isa::space_of(address);
+        if (window != isa::Space::shared_cluster && window != isa::Space::shared) return std::nullopt;
+        address = isa::within_space(address);
+    }
+    return machine::locate(address, static_cast<std::uint32_t>(warp->cta), static_cast<std::size_t>(ctas));
 }
 
 void ExecutionState::gather(Warp& warp) {

@@ -15,6 +15,7 @@
 #include "check/sizes.hpp"
 #include "check/skeleton.hpp"
 #include "isa/warp.hpp"
+#include "machine/peers.hpp"
 #include "machine/waits.hpp"
 
 namespace wgrun::check::abstract {
@@ -160,6 +161,9 @@ class ExecutionState {
     int first(int cta) const { return cta * warps_per_cta; }  ///< the first warp of that CTA
     /// Returns whether some warp of the CTA knows that `actor` got as far as `clock`.
     bool known_in(int cta, int actor, std::uint32_t clock) const;
+    /// The place in shared memory that an address of the current warp means; nothing: a generic one means
+    /// other memory.
+    std::optional<machine::SharedPlace> shared_place(isa::Space space, std::uint64_t address) const;
     /// "warp 3", with its CTA where there are several.
     std::string name(const Warp& warp) const;
     std::string name() const { return name(*warp); }

@@ -265,15 +265,10 @@ void SharedMemory::access(const Step& step) {
         }
         for (isa::Mask left = execution_.active; left != 0; left &= left - 1) {
             const int lane = std::countr_zero(left);
-            std::uint64_t at = (*address)[static_cast<std::size_t>(lane)];
-            if (access.space == isa::Space::generic) {
-                if (isa::space_of(at) != isa::Space::shared_cluster &&
-                    isa::space_of(at) != isa::Space::shared)
-                    continue;
-                at = isa::within_space(at);
-            }
-            const machine::SharedPlace place =
-                machine::locate(at, static_cast<std::uint32_t>(execution_.warp->cta), ctas_.size());
+            const auto found =
+                execution_.shared_place(access.space, (*address)[static_cast<std::size_t>(lane)]);
+            if (!found) continue;
+            const machine::SharedPlace& place = *found;
             if (place.whose == machine::SharedPlace::Whose::nobodys)
                 return lost("the cluster has no such CTA");
             const int bytes = access.bytes;

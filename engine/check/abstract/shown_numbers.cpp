@@ -104,18 +104,12 @@ void ShownNumbers::store(const Op& op, bool unclear) {
         }
         for (isa::Mask left = execution_.active; left != 0; left &= left - 1) {
             const isa::Mask lane = left & (~left + 1);
-            std::uint64_t at = (*address)[static_cast<std::size_t>(std::countr_zero(left))];
-            if (access.space == isa::Space::generic) {
-                if (isa::space_of(at) != isa::Space::shared_cluster &&
-                    isa::space_of(at) != isa::Space::shared)
-                    continue;
-                at = isa::within_space(at);
-            }
-            const machine::SharedPlace place =
-                machine::locate(at, static_cast<std::uint32_t>(execution_.warp->cta), taken_.size());
-            if (place.whose == machine::SharedPlace::Whose::nobodys) return lost();
-            const auto cta = static_cast<int>(place.rank);
-            const auto lo = static_cast<std::uint32_t>(place.address),
+            const auto place = execution_.shared_place(
+                access.space, (*address)[static_cast<std::size_t>(std::countr_zero(left))]);
+            if (!place) continue;
+            if (place->whose == machine::SharedPlace::Whose::nobodys) return lost();
+            const auto cta = static_cast<int>(place->rank);
+            const auto lo = static_cast<std::uint32_t>(place->address),
                        hi = lo + static_cast<std::uint32_t>(access.bytes);
             const Forms::Place its{cta, lo};
             if (number == nullptr || !is_free(cta, lo) ||
