@@ -81,7 +81,12 @@ Dim3 Options::extents(std::string_view key, std::string_view open) const {
         lua_newtable(L_);
         for (lua_Integer i = 1, count = static_cast<lua_Integer>(lua_rawlen(L_, -2)); i <= count; ++i) {
             lua_rawgeti(L_, -2, i);
-            if (i <= 3 && lua_type(L_, -1) == LUA_TSTRING && string_argument(L_, -1) == open) {
+            if (i <= 3 && lua_type(L_, -1) == LUA_TSTRING) {
+                if (const std::string_view word = string_argument(L_, -1); word != open)
+                    lua::fail(L_, [&] {
+                        return fmt::format("option `{}`: entry {} is \"{}\", must be an integer or \"{}\"",
+                                           key, i, word, open);
+                    });
                 is_open[i - 1] = true;
                 lua_pop(L_, 1);
                 lua_pushinteger(L_, 1);

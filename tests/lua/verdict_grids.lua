@@ -40,6 +40,7 @@ for what, kernel in pairs {
   if verdict(kernel, "global-races").verdict == "proved" then error("proved, and wrong: " .. what) end
 end
 
+check.refuses('option `grid`: entry 2 is "all", must be an integer or "any"', function() wg.kernel("k", { threads = 32, grid = { 2, "all" } }, print) end)
 local D, kernel = wg.zeros("u32", { 10 }), writer({ 2, "any", 1 }, pairs_of)
 kernel:run { grid = { 2, 5 }, args = { D }, backend = "sim" }
 check.equal(D:totable(), { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 })

@@ -139,7 +139,9 @@ class Loading(unittest.TestCase):
         ends = [waits.verdicts(grid=grid)[0] for grid in (None, 4, (6, 2))]
         self.assertEqual([one.verdict == "proved" for one in ends], [False, True, False], ends)
         self.assertEqual(ends[1].domain, "all launches of grids of 4")
-        for given, why in (({"assume": {"m": 1}}, "no number `m`"), ({"assume": {"n\0": 1}}, "has a NUL"),
+        self.assertEqual(kernel.verdicts(grid=np.int64(4), assume={"n": np.int32(1000)})[0].verdict, "proved")
+        for given, why in (({"assume": {"n": 1.5}}, "integer is expected"), ({"grid": "7"}, "integer is expected"),
+                           ({"grid": (4, 1.0)}, "integer is expected"), ({"budget": "1"}, "0 or more"), ({"assume": {"m": 1}}, "no number `m`"), ({"assume": {"n\0": 1}}, "has a NUL"),
                            ({"assume": {"n": 1 << 70}}, "none of"), ({"assume": {"n": 1 << 40}}, "n"), ({"grid": 0}, "at least 1"),
                            ({"grid": (1, 2, 3, 4)}, "one to three"), ({"budget": -1}, "0 or more"), ({"budget": float("nan")}, "0 or more")):
             with self.assertRaisesRegex(wgrun.ArgumentError, why, msg=given):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
 from . import _abi
 from ._errors import c_number, c_text, refuse
@@ -13,11 +14,19 @@ from ._errors import c_number, c_text, refuse
 Extents = Union[int, Sequence[int]]
 
 
+def _whole(what: str, given: Any) -> int:
+    """An integer of Python's or of numpy's; others have no number that is theirs."""
+    try:
+        return operator.index(given)
+    except TypeError:
+        refuse(f"{what} {given!r}: an integer is expected")
+
+
 def _extents(what: str, given: Optional[Extents]) -> tuple[int, ...]:
     if given is None:
         return ()
-    out = (given,) if isinstance(given, int) else tuple(given)
-    if not 1 <= len(out) <= 3 or not all(isinstance(one, int) and 1 <= one < 1 << 31 for one in out):
+    out = tuple(_whole(what, one) for one in (given if isinstance(given, Iterable) else (given,)))
+    if not 1 <= len(out) <= 3 or not all(1 <= one < 1 << 31 for one in out):
         refuse(f"{what} {given!r}: one to three extents, each at least 1")
     return out
 
@@ -38,7 +47,7 @@ class Assumptions:
         for name in ("block", "cluster", "grid"):
             extents = _extents(name, getattr(self, name))
             out += [f"--{name}={','.join(map(str, extents))}"] if extents else []
-        out += [f"--assume={name}={int(value)}" for name, value in (self.assume or {}).items()]
+        out += [f"--assume={name}={_whole(f'assume: {name}', value)}" for name, value in (self.assume or {}).items()]
         return out + ([f"--budget={self._seconds():g}"] if self.budget is not None else [])
 
     def struct(self) -> _abi.Assumptions:
@@ -46,7 +55,8 @@ class Assumptions:
         numbers = self.assume or {}
         out = _abi.Assumptions(number_count=len(numbers))
         out.numbers = (_abi.Number * max(len(numbers), 1))(
-            *((c_text("assume", name), c_number(f"assume: {name}", int(value), signed=True)) for name, value in numbers.items()))
+            *((c_text("assume", name), c_number(f"assume: {name}", _whole(f"assume: {name}", value), signed=True))
+              for name, value in numbers.items()))
         for name in ("block", "cluster", "grid"):
             extents = _extents(name, getattr(self, name))
             if extents:
