@@ -78,7 +78,7 @@ end
 --- A kernel that puts weights into the order of wg.gemm{ b_type = }, made by wg.prepacker.
 --- @field kernel kernel  the kernel, like any other
 --- @field b_type string  the type of the weights
---- @field a_type string?  the type of A, where it was given
+--- @field a_type string  the type of A
 --- @field bits integer  the bits of a weight: 4 or 8
 local prepacker = classes.new "prepacker"
 
@@ -93,7 +93,7 @@ local prepacker = classes.new "prepacker"
 ---   prepacker.kernel:run(prepacker:launch(W, packed))
 function wg.prepacker(opts)
   arguments.options("wg.prepacker", opts)
-  local b_type, a_type = opts.b_type, opts.a_type
+  local b_type, a_type = opts.b_type, opts.a_type or "bf16"
   local bits, format = packed_weights.bits("wg.prepacker", b_type), fp4.format(b_type, a_type)
   exclusions.check_choices { what = "wg.prepacker", b_type = b_type, dtype = a_type, fp4 = format, epilogue = {} }
   local kernel

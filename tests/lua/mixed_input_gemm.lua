@@ -150,7 +150,7 @@ local function refuses(message, opts)
   check.refuses(message, function() wg.gemm(opts) end)
 end
 refuses("wg.gemm: unknown b_type `s3`: did you mean `s4`? (legal: s4, u4, s8, u8, e4m3, mxfp4, nvfp4)", { b_type = "s3" })
-refuses("wg.gemm: unknown a_type `e4m3` (legal: bf16, f16)", { a_type = "e4m3" })
+refuses("wg.gemm: unknown a_type `e5m2` (legal: bf16, f16, e4m3)", { a_type = "e5m2" })
 refuses("wg.gemm: `b_type` excludes a D of 8 or 32 bits: D is written transposed by stmatrix, which moves 16 bits", { d = "f32" })
 refuses("wg.gemm: `b_type` excludes `dtype`: `a_type` is the type of A", { dtype = "bf16" })
 refuses("wg.gemm: `b_type` excludes `groups`: a main loop is of one kind", { groups = "batched" })
