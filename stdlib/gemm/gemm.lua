@@ -50,8 +50,8 @@ local gemm = classes.new "gemm"
 ---   with nvfp4, bf16 or e4m3 with mxfp4
 --- @option zeros boolean = false  with b_type, integer weights have zero points: a weight stands for (weight - zero
 ---   point) * scale
---- @option scales table?  the scales of A and B, f32 values that are given at launch; with b_type those of an A of e4m3,
----   of rows or of all
+--- @option scales table?  the scales of A and B, f32 values that are given at launch; with b_type those of an A of
+---   e4m3, of rows or of all
 --- @option scales.a "1x128"|"row"|"tensor"?  "1x128": one for each row and each 128 elements of K (8-bit floats;
 ---   together with b = "128x128"); "row": one for each row; "tensor": one
 --- @option scales.b "128x128"|"row"|"tensor"?  "128x128": one for each 128 rows (columns of D) and each 128 elements of

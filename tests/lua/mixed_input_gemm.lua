@@ -179,7 +179,7 @@ local function launch_refuses(message, made, a, b, d, values) check.refuses(mess
 launch_refuses("gemm: b_scales must be K / 128 x N = 4 x 64 bf16, not no tensor", gemm, A, B, D)
 launch_refuses("gemm: b_zeros must be K / 128 x N = 4 x 64 bf16, not no tensor", zeros, A, B, D, { b_scales = scales })
 launch_refuses("gemm: `b_zeros` is given, but not of a wg.gemm{ zeros = true }", gemm, A, B, D, { b_scales = scales, b_zeros = scales })
-launch_refuses("gemm: `a_scales` does not go with wg.gemm{ b_type = }", gemm, A, B, D, { b_scales = scales, a_scales = scales })
+launch_refuses("gemm: `a_scales` is given, but wg.gemm has no such `scales`", gemm, A, B, D, { b_scales = scales, a_scales = scales })
 launch_refuses("gemm: B is 64 x 512, but 64 x 512 weights of s8 are packed to 1 x 16 x 128 x 4", gemm, A, wg.zeros("s8", { 64, 512 }), D, { b_scales = scales })
 launch_refuses("gemm: D has 3 rows, but A has 4", gemm, A, B, wg.zeros("bf16", { 3, 64 }), { b_scales = scales })
 launch_refuses("gemm: K is 96, must be a multiple of the 128 elements that share a scale", gemm, wg.zeros("bf16", { 4, 96 }), B, D, { b_scales = scales })
