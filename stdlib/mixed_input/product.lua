@@ -1,4 +1,4 @@
--- A mixed-input product: its B are weights of 4 or 8 bits, which become 16-bit operands in registers.
+-- A mixed-input product: its B are weights of 4 or 8 bits, which become operands of A's type in registers.
 --
 -- A and B are swapped, so that D is computed transposed. 64 rows of weights are wgmma's A, which may be in registers;
 -- rows of A, perhaps few, are its columns, in shared memory. A CTA has a tile of 64 or 128 rows of weights and up to
