@@ -151,7 +151,7 @@ def errors_e4m3():
     for m in (1, 5, 16, 19, 33, 64, 100, 256, 300, 1000):
         check(Fp4Product(m, 712, 1120, "mxfp4", a_type="e4m3"))
         check(Fp4Product(m, 520, 4608, "mxfp4", a_type="e4m3"), splits=2, constant="B", next=True)
-    for tile in ((64, 16, 512), (128, 16, 256), (128, 128, 128), (64, 256, 256), (128, 256, 128)):
+    for tile in ((64, 16, 512), (128, 16, 256), (128, 128, 128), (64, 128, 256), (128, 256, 128)):
         for stream_k in (False, True):
             check(Fp4Product(300, 17400, 1152, "mxfp4", a_type="e4m3"), tile=tile, stream_k=stream_k)
 
@@ -245,7 +245,7 @@ def times_e4m3(rows=(16, 64, 256, 4096), shapes=((4096, 4096), (7168, 4096), (81
             "wg.gemm, e4m3 x e4m3": ([lambda w=w: dense(p.a, w, p.d, a_scales=p.rows, b_scales=of_b[0]) for w in weights], n * k),
             "cuBLASLt, e4m3 x e4m3": ([lambda w=w: torch._scaled_mm(p.a, w.T, of_a, of_b, out_dtype=torch.bfloat16) for w in weights], n * k),
         }
-        for tile in ((64, m, 512), (64, m, 256)) if m <= 64 else ((128, 128, 128), (128, 192, 128), (128, 256, 128), (64, 256, 256)):
+        for tile in ((64, m, 512), (64, m, 256)) if m <= 64 else ((128, 128, 128), (128, 192, 128), (128, 256, 128), (64, 128, 256)):
             for stream_k in (False, True):
                 name = "wg.gemm, e4m3 x mxfp4, {}x{}x{}".format(*tile) + (", stream-K" if stream_k else "")
                 candidates[name] = (p.ours(constant="B", tile=tile, stream_k=stream_k, **({} if stream_k else {"splits": 1})), p.weight_bytes())
