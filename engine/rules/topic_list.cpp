@@ -254,7 +254,7 @@ constexpr std::array list{
           "elements "
           "are those of later chips.",
           "wg.gemm, docs/gemm.md, docs/guide/kernels.md"},
-    Topic{"mixed-input mixed input w4a16 w8a16 dequantise weights 4-bit fp4 mxfp4 nvfp4 weight-only",
+    Topic{"mixed-input mixed input w4a16 w8a16 w4a8 dequantise weights 4-bit fp4 mxfp4 nvfp4 weight-only",
           "Weights of 4 or 8 bits are converted in registers on their way to wgmma (`b_type`).",
           "wg.gemm, wg.prepack, docs/gemm.md"},
     Topic{"emulated f32 float32 sgemm single precision 3xtf32 bf16x9 bf16x6 parts",

@@ -115,6 +115,7 @@ return {
     -- In which the warps of an SM convert 2^15 weights and multiply them by so many rows of A.
     turns = { { 8, 0.40 }, { 16, 0.46 }, { 24, 0.515 }, { 32, 0.575 }, { 64, 0.84 }, { 128, 1.26 }, { 256, 2.6 } },
     bits_8 = 1.06, -- how much longer with weights of 8 bits
+    e4m3 = 0.6, -- of it with an A of e4m3: by counts of instructions and the tensor cores' rate, not fitted
     memory = 0.998, -- of what kernels get of the memory's bandwidth
     one_memory = 0.00998, -- of it, what one SM gets
     l2_bytes = 9.3e4, -- on the way from the L2 cache to an SM

@@ -5,23 +5,10 @@
 local arguments = require "wgrun.arguments"
 local plan = require "wgrun.epilogue.plan"
 local consume = require "wgrun.mainloop.consume"
+local scales = require "wgrun.mainloop.scales"
 local pipeline = require "wgrun.pipeline.pipeline"
 
 local module = {}
-
--- Scales that factor out of the sums over K: of rows or columns of D, or of all of it.
-local function factors_of(p, sizes, names)
-  local out = {}
-  for _, name in ipairs(names) do
-    local along = p.scales[name == "gate_scales" and "b_scales" or name]
-    if along and not p.block_scaled then
-      out[#out + 1] = {
-        along = along, from = sizes[name], extent = along == "row" and sizes.M or along == "column" and sizes.N or 1,
-      }
-    end
-  end
-  return out
-end
 
 -- What k:epilogue returns for this consumer: store, finish, fetch and complete.
 local function output_of(g, me)
@@ -33,7 +20,7 @@ local function output_of(g, me)
     policy = p.evict_first.D and pipeline.evict_first(k) or nil,
   }, plan.operands(k, p, {
     maps = maps, sizes = sizes, stages = buffers, mine = me.number,
-    factors = function(names) return factors_of(p, sizes, names) end,
+    factors = function(names) return scales.factors(p, sizes, names) end,
   })))
   return { store = store, finish = finish, fetch = fetch, complete = complete }
 end

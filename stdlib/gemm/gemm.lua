@@ -46,11 +46,12 @@ local gemm = classes.new "gemm"
 --- @option b_type "s4"|"u4"|"s8"|"u8"|"e4m3"|"mxfp4"|"nvfp4"?  weights B of another type than A, packed by
 ---   wg.prepack, with a scale for each `group_size` elements of K in a row. Those of "mxfp4" and "nvfp4" are e2m1,
 ---   packed with a ue8m0 for each 32, or an e4m3 for each 16 elements of K
---- @option a_type "bf16"|"f16" = "bf16"  with b_type, the type of A, of the scales and of the zero points; bf16 with
----   mxfp4 and nvfp4
+--- @option a_type "bf16"|"f16"|"e4m3" = "bf16"  with b_type, the type of A, of the scales and of the zero points; bf16
+---   with nvfp4, bf16 or e4m3 with mxfp4
 --- @option zeros boolean = false  with b_type, integer weights have zero points: a weight stands for (weight - zero
 ---   point) * scale
---- @option scales table?  the scales of A and B, f32 values that are given at launch
+--- @option scales table?  the scales of A and B, f32 values that are given at launch; with b_type those of an A of
+---   e4m3, of rows or of all
 --- @option scales.a "1x128"|"row"|"tensor"?  "1x128": one for each row and each 128 elements of K (8-bit floats;
 ---   together with b = "128x128"); "row": one for each row; "tensor": one
 --- @option scales.b "128x128"|"row"|"tensor"?  "128x128": one for each 128 rows (columns of D) and each 128 elements of

@@ -3,18 +3,10 @@
 local parameters = require "wgrun.builder.parameters"
 local epilogue_plan = require "wgrun.epilogue.plan"
 local mainloop_plan = require "wgrun.mainloop.plan"
+local scales = require "wgrun.mainloop.scales"
 local native = require "wgrun.native"
 
 local module = {}
-
--- Scales that factor out of the sums over K.
-local function add_scales(p, add)
-  for _, name in ipairs { "a_scales", "b_scales" } do
-    if p.scales[name] and not p.block_scaled then
-      add { name = name, type = "const f32*", value = function(l) return l.scales(name) end }
-    end
-  end
-end
 
 -- The operands' tensor maps and extents.
 local function add_operands(p, add)
@@ -47,7 +39,7 @@ function module.make(p)
     add_operands(p, add)
     epilogue_plan.add_parameters(p, add)
     p.kind.parameters(p, add)
-    add_scales(p, add)
+    scales.add_parameters(p, add)
     if p.groups then
       add { name = "D_data", as = "D", type = p.d .. "*", value = function(l) return l.D end, note = "D again" }
     end

@@ -12,6 +12,7 @@ local dense = require "wgrun.mainloop.dense"
 local emulated = require "wgrun.mainloop.emulated"
 local exclusions = require "wgrun.mainloop.exclusions"
 local mainloop_plan = require "wgrun.mainloop.plan"
+local scales = require "wgrun.mainloop.scales"
 local sparse = require "wgrun.mainloop.sparse"
 local mixed_input_plan = require "wgrun.mixed_input.plan"
 local native = require "wgrun.native"
@@ -78,28 +79,6 @@ local function choose(p, M, N, K, bytes, schedule, kind, groups, opts)
     if fits and (not least or total < least) then best, least = c, total end
   end
   return best
-end
-
--- The option `scales`: along what of the accumulators those of A and of B go, or that they are of blocks.
-local function scales_of(p, given)
-  if not given then return {} end
-  options("wg.gemm, scales", given)
-  if given.a == "1x128" or given.b == "128x128" then
-    if given.a ~= "1x128" or given.b ~= "128x128" then
-      fail 'wg.gemm, scales: a = "1x128" and b = "128x128" go together'
-    end
-    if p.dtype ~= "e4m3" and p.dtype ~= "e5m2" then
-      fail("wg.gemm, scales: block scales are of e4m3 and e5m2, not of " .. p.dtype)
-    end
-    return { a_scales = "block", b_scales = "block" }
-  end
-  local function along(which, rows)
-    local kind = given[which]
-    return kind == "tensor" and "all" or kind and rows
-  end
-  return {
-    a_scales = along("a", p.swapped and "column" or "row"), b_scales = along("b", p.swapped and "row" or "column"),
-  }
 end
 
 -- Whether A and B may be swapped, and D be written transposed: for a small M, because wgmma's M is 64.
@@ -196,7 +175,7 @@ end
 -- Decides whether A and B are swapped. `small_m`: the model's choice for a small M, or nil.
 local function swap_operands(p, opts, small_m, possible, M)
   if small_m then p.swapped = small_m.swapped else p.swapped = possible and (opts.swap_ab or M <= 128) end
-  p.scales = scales_of(p, opts.scales)
+  p.scales = scales.read(p, opts.scales)
   if not p.swapped then return end
   local e = p.epilogue
   p.a_major, p.b_major = p.b_major, p.a_major

@@ -12,6 +12,7 @@
 -- mantissa are shifted to where those of the wider type begin.
 
 local fp4 = require "wgrun.mixed_input.fp4"
+local fp4_e4m3 = require "wgrun.mixed_input.fp4_e4m3"
 local elements = require "wgrun.tile.elements"
 
 local module = {}
@@ -101,14 +102,15 @@ local function of_e4m3(k, p)
 end
 
 --- How a kernel of the plan turns weights into operands.
----   words: the 32-bit words of a thread for a step of 16 elements of K.
+---   words: the 32-bit words of a thread for a step of K, the elements that one wgmma multiplies.
 ---   steps: the steps that are converted at a time.
 ---   left: a factor of the sums that the caller applies.
 ---   prepare(half, scale, zero): what `convert` needs of the thread's first or second row, half 0 or 1, from the b16
 ---   registers of its scale and zero point. Its field `factor`: the scale in f32, where sums are scaled.
 ---   convert(first, words_of, scales_of): four registers of A for each of the steps from `first` on; scales_of(step,
 ---   half) gives what comes from `prepare`. Of fp4 it is what the method `scales` returns.
-function module.emit(k, p)
+function module.emit(k, p, buffers)
+  if p.factor_bytes > 0 then return fp4_e4m3.emit(k, p, buffers.products) end
   if p.fp4 then return fp4.emit(k, p) end
   local of_type = (p.b_type == "e4m3" and of_e4m3 or of_integers)(k, p)
   local nothing = k:mov(0, { type = "b16" })

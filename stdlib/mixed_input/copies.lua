@@ -9,7 +9,7 @@
 -- do yet: their requests do not stand in the way of the copies.
 
 local division = require "wgrun.builder.division"
-local mixed_input_plan = require "wgrun.mixed_input.plan"
+local packed = require "wgrun.mixed_input.packed"
 local pipeline = require "wgrun.pipeline.pipeline"
 
 local module = {}
@@ -29,20 +29,12 @@ local function copier_of(g)
   if not p.fp4 then me.scales[1] = { map = me.maps.b_scales, to = k:address(buffers.b_scales) } end
   if p.zeros then me.scales[2] = { map = me.maps.b_zeros, to = k:address(buffers.b_zeros) } end
   local a_bytes = p.a.bytes
-  if me.small_m then a_bytes = k:selp_b32(p.small_m * p.block_k * 2, a_bytes, me.small_m, { type = "u32" }) end
+  if me.small_m then
+    a_bytes = k:selp_b32(p.small_m * p.block_k * p.element_bytes, a_bytes, me.small_m, { type = "u32" })
+  end
   me.bytes = a_bytes + (p.blocks * p.weight_bytes + #me.scales * p.scale_bytes) -- of a stage
-  local unit = mixed_input_plan.packed_k
-  me.padded_k = divided(k, me.sizes.K + (unit - 1), unit) * unit
-  me.bytes_of_k = p.unit_bytes * p.bits // 256 -- of 64 rows, for each element of K
-  me.last_block = (me.sizes.M + 63 >> 6) - 1
+  me.weights_of = packed.blocks(g)
   return me
-end
-
--- Where the weights of block `i` of the tile's 64 rows begin in `tensor`. Where N ends within the tile, the last ones
--- come again.
-local function weights_of(me, i, tensor)
-  local k = me.k
-  return k:mad_wide_u32(k:min((me.work.row >> 6) + i, me.last_block) * me.padded_k, me.bytes_of_k, tensor)
 end
 
 -- The weights of a stage, which also announces all of its bytes.
@@ -51,13 +43,13 @@ local function copy_weights(me)
   local barrier = me.ring:expect(me.cursor, me.bytes)
   local to = me.weights + me.cursor.stage * (p.blocks * p.weight_bytes)
   for i = 0, p.blocks - 1 do
-    local from = k:mad_wide_u32(me.next_k, me.bytes_of_k, me.from[i])
+    local from = k:mad_wide_u32(me.next_k, p.bytes_of_k, me.from[i])
     k:cp_async_bulk(i == 0 and to or to + i * p.weight_bytes, from, p.weight_bytes, barrier, { policy = me.policy })
   end
 end
 
--- A box with many rows outside of A comes slowly: where A has few rows, boxes have as many. They come a panel of 64
--- columns at a time, whose rows lie side by side, however many are copied.
+-- A box with many rows outside of A comes slowly: where A has few rows, boxes have as many. They come a panel of 128
+-- bytes of each at a time, whose rows lie side by side, however many are copied.
 local function copy_a(me, to, barrier)
   local k, p = me.k, me.p
   local function copy_tile()
@@ -65,7 +57,7 @@ local function copy_a(me, to, barrier)
   end
   if not me.small_m then return copy_tile() end
   k:if_(me.small_m, function()
-    for column = 0, p.block_k - 1, 64 do
+    for column = 0, p.block_k - 1, 128 // p.element_bytes do
       local panel, from = column == 0 and to or to + p.a:offset(0, column),
         column == 0 and me.next_k or me.next_k + column
       k:cp_async_bulk_tensor_2d(panel, me.maps.A_few, { from, me.work.column }, barrier)
@@ -108,9 +100,9 @@ end
 local function prefetch(me, ahead)
   local k, p = me.k, me.p
   local first = k:special "tid.x" << 7
-  local size = k:min(me.work.to - ahead, p.prefetched * p.block_k) * me.bytes_of_k
+  local size = k:min(me.work.to - ahead, p.prefetched * p.block_k) * p.bytes_of_k
   for i = 0, p.blocks - 1 do
-    local lines = k:add(k:mad_wide_u32(ahead, me.bytes_of_k, me.from[i]), k:cvt_u64_u32(first))
+    local lines = k:add(k:mad_wide_u32(ahead, p.bytes_of_k, me.from[i]), k:cvt_u64_u32(first))
     for offset = 0, p.prefetched * p.weight_bytes - 1, 128 * 128 * p.consumers do
       k:prefetch_global_L2(lines, { offset = offset, guard = (first + offset):lt(size) })
     end
@@ -120,9 +112,9 @@ end
 -- Brings the first weights of the product behind this one to the L2 cache: what memory can bring while this one ends.
 local function prefetch_next(me)
   local k, p = me.k, me.p
-  local size = k:min(me.work.to - me.work.from, p.prefetched_next * p.block_k) * me.bytes_of_k
+  local size = k:min(me.work.to - me.work.from, p.prefetched_next * p.block_k) * p.bytes_of_k
   for i = 0, p.blocks - 1 do
-    k:cp_async_bulk_prefetch(k:mad_wide_u32(me.work.from, me.bytes_of_k, weights_of(me, i, me.sizes.next)), size)
+    k:cp_async_bulk_prefetch(k:mad_wide_u32(me.work.from, p.bytes_of_k, me.weights_of(me.sizes.next, i)), size)
   end
 end
 
@@ -132,7 +124,7 @@ end
 function module.emit(g)
   local k, p, me, work = g.k, g.p, copier_of(g), g.work
   me.from = {} -- the weights of each 64 rows of the tile
-  for i = 0, p.blocks - 1 do me.from[i] = k:mov(weights_of(me, i, me.sizes.weights), { type = "u64" }) end
+  for i = 0, p.blocks - 1 do me.from[i] = k:mov(me.weights_of(me.sizes.weights, i), { type = "u64" }) end
   local ahead = k:min(work.to, work.from + p.ahead * p.block_k)
   local copies = {}
 
@@ -151,7 +143,7 @@ function module.emit(g)
     p.scheduler.each(g, {
       moved = function() -- another work unit of a tile
         k:mov(me.next_k, work.from)
-        for i = 0, p.blocks - 1 do k:mov(me.from[i], weights_of(me, i, me.sizes.weights)) end
+        for i = 0, p.blocks - 1 do k:mov(me.from[i], me.weights_of(me.sizes.weights, i)) end
       end,
     }, function()
       fill_stages(me, work.to, false, function()

@@ -39,8 +39,13 @@ local formats = {
   nvfp4 = { group_size = 16, scales = "e4m3", scale_bytes = 256, left = 2.0 ^ 8, of_tensor = true },
 }
 
---- The format of weights of that type, or nil.
-function module.format(b_type) return formats[b_type] end
+-- mxfp4 for an A of e4m3 (mixed_input/fp4_e4m3.lua): sums have a factor for each row of weights.
+local for_e4m3 = { group_size = 32, scales = "u8", scale_bytes = 128, row_factors = true }
+
+--- The format of weights of that type for an A of that type, or nil.
+function module.format(b_type, a_type)
+  return a_type == "e4m3" and b_type == "mxfp4" and for_e4m3 or formats[b_type]
+end
 
 local function rotated(k, word, by)
   if by == 0 then return word end

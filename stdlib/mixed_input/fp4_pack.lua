@@ -38,8 +38,8 @@ local function of_e4m3(k, scale)
   return (byte >> 4 & 0xF) | (byte & 0xF) << 4, k:selp_b32(0, 0xF, zero, { type = "u32" }), scale >> 4 & 8
 end
 
--- Eight bits of a matrix; 0 outside.
-local function load_byte(k, row, at, columns)
+--- Eight bits of a matrix; 0 outside.
+function module.load_byte(k, row, at, columns)
   local value, inside = k:reg "u16", row.inside & at:lt(columns)
   k:mov(value, 0)
   k:ld_global_u8(value, k:add(row.from, k:cvt_u64_u32(at)), { guard = inside })
@@ -56,8 +56,8 @@ local function bits_of_pair(byte, kept, flip)
   return half(byte) | half(byte >> 4) << 16
 end
 
--- The thread's two rows, of the weights or of the scales.
-local function rows_of(k, matrix, first, rows, bytes)
+--- The thread's two rows, of the weights or of the scales.
+function module.rows_of(k, matrix, first, rows, bytes)
   local out = {}
   for half = 0, 1 do
     local row = half == 0 and first or first + 8
@@ -77,13 +77,14 @@ function module.kernel_of(b_type)
     local thread, unit, block = k:special "tid.x", k:special "ctaid.x", k:special "ctaid.y"
     local lane, groups = thread & 31, k:div(K, format.group_size)
     local first = (block << 6) + ((thread >> 5) << 4) + (lane >> 2)
-    local weight_rows, scale_rows = rows_of(k, W, first, N, K >> 1), rows_of(k, scales, first, N, groups)
+    local weight_rows, scale_rows = module.rows_of(k, W, first, N, K >> 1), module.rows_of(k, scales, first, N, groups)
 
     local stored, kept, flips = {}, {}, {}
     for half = 0, 1 do
       for group = 0, in_unit - 1 do
         local i = half * in_unit + group
-        stored[i], kept[i], flips[i] = of_scale(k, load_byte(k, scale_rows[half], unit * in_unit + group, groups))
+        local scale = module.load_byte(k, scale_rows[half], unit * in_unit + group, groups)
+        stored[i], kept[i], flips[i] = of_scale(k, scale)
       end
     end
 
@@ -93,7 +94,7 @@ function module.kernel_of(b_type)
       for i = 0, 7 do
         local at, half = step + i // 4, i % 2
         local scale = half * in_unit + elements * at // format.group_size
-        local byte = load_byte(k, weight_rows[half], column + (elements // 2 * at + i % 4 // 2 * 4), K >> 1)
+        local byte = module.load_byte(k, weight_rows[half], column + (elements // 2 * at + i % 4 // 2 * 4), K >> 1)
         bits[i] = bits_of_pair(byte, kept[scale], flips[scale])
       end
       table.move(fp4.words_of_steps(k, bits), 1, 2, step + 1, words)

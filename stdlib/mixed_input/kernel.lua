@@ -6,6 +6,7 @@ local arguments = require "wgrun.arguments"
 local division = require "wgrun.builder.division"
 local parameters = require "wgrun.builder.parameters"
 local plan = require "wgrun.epilogue.plan"
+local scales = require "wgrun.mainloop.scales"
 local product = require "wgrun.mixed_input.product"
 
 local module = {}
@@ -18,7 +19,8 @@ local function consumer(g, me)
     offset = division.divided(k, me.block, p.splits) * p.sums_bytes + p.panel_offset,
     barrier = me.number + 1,
   }, plan.operands(k, p, {
-    maps = maps, sizes = sizes, stages = buffers, mine = me.block, factors = function() end,
+    maps = maps, sizes = sizes, stages = buffers, mine = me.block,
+    factors = function(names) return scales.factors(p, sizes, names) end,
   })))
 end
 

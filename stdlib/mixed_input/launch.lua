@@ -6,7 +6,8 @@ local parameters = require "wgrun.builder.parameters"
 local roofline = require "wgrun.cost.roofline"
 local plan = require "wgrun.epilogue.plan"
 local launch = require "wgrun.mainloop.launch"
-local mixed_input_plan = require "wgrun.mixed_input.plan"
+local scales = require "wgrun.mainloop.scales"
+local packed = require "wgrun.mixed_input.packed"
 local native = require "wgrun.native"
 local memory = require "wgrun.reduction.memory"
 
@@ -55,8 +56,8 @@ function module.parameters(p)
     if p.zeros then add { name = "b_zeros", map = box, value = of_groups(p, "b_zeros"), note = note } end
     if p.small_m then
       add {
-        name = "A_few", map = { dtype = p.dtype, box = { 64, p.small_m }, swizzle = "128B", constant = true },
-        value = function(l) return l.A end,
+        name = "A_few", value = function(l) return l.A end,
+        map = { dtype = p.dtype, box = { 128 // p.element_bytes, p.small_m }, swizzle = "128B", constant = true },
         note = ("A again, for launches with up to %d rows"):format(p.small_m),
       }
     end
@@ -71,6 +72,7 @@ function module.parameters(p)
       }
     end
     plan.add_parameters(p, add)
+    scales.add_parameters(p, add)
     if p.stream_k then memory.parameters(p, add) end
   end)
 end
@@ -87,7 +89,7 @@ end
 --- the kernel has another result.
 function module.make(owner, kernel, A, B, D, values)
   local p = owner.plan
-  for _, name in ipairs { "metadata", "offsets", "sizes", "count", "a_scales" } do
+  for _, name in ipairs { "metadata", "offsets", "sizes", "count" } do
     if values[name] ~= nil then fail(("gemm: `%s` does not go with wg.gemm{ b_type = }"):format(name)) end
   end
   local M, K = arguments.matrix("gemm: A", A)
@@ -98,12 +100,14 @@ function module.make(owner, kernel, A, B, D, values)
     fail(("gemm: K is %d, must be a multiple of the %d elements that share a scale"):format(K, p.group_size))
   end
   if N % 8 ~= 0 then fail(("gemm: N is %d, must be a multiple of 8 with b_type"):format(N)) end
-  local want = text(mixed_input_plan.packed_shape(p.b_type, N, K))
+  local want = text(packed.shape(p.b_type, p.dtype, N, K))
   local got = text(arguments.shape_of(B))
   if got ~= want then
     fail(
-      ("gemm: B is %s, but %d x %d weights of %s are packed to %s"):format(got, N, K, p.b_type, want),
-      ('wg.prepack(W, "%s"%s)'):format(p.b_type, p.fp4 and ", scales" or ""))
+      ("gemm: B is %s, but %d x %d weights of %s%s are packed to %s"):format(
+        got, N, K, p.b_type, p.factor_bytes > 0 and " for an A of e4m3" or "", want),
+      ('wg.prepack(W, "%s"%s%s)'):format(
+        p.b_type, p.fp4 and ", scales" or "", p.factor_bytes > 0 and ', "e4m3"' or ""))
   end
   if values.b_scales ~= nil and p.fp4 and not p.fp4.of_tensor then
     fail(("gemm: `b_scales` is given, but weights of %s are packed with their scales"):format(p.b_type))
@@ -112,6 +116,9 @@ function module.make(owner, kernel, A, B, D, values)
     fail "gemm: `b_zeros` is given, but not of a wg.gemm{ zeros = true }"
   end
   if values.next ~= nil and not p.next then fail "gemm: `next` is given, but not of a wg.gemm{ next = true }" end
+  if values.a_scales ~= nil and not p.scales.a_scales then
+    fail(("gemm: `a_scales` is given, but %s has no such `scales`"):format(p.what))
+  end
   plan.check_values(p, values)
   return launch.make(owner, kernel, {
     A = A, B = B, D = D, M = M, N = N, K = K, rows = M, columns = N, given = values, gemm = owner,
@@ -136,13 +143,13 @@ end
 --- weights are random bits.
 function module.operands(gemm, p, random)
   local M, N, K = table.unpack(gemm.problem)
-  local shape = { K // p.group_size, N }
-  local packed = mixed_input_plan.packed_shape(p.b_type, N, K)
-  local B = wg.randint { shape = packed, dtype = "u32", lo = 0, hi = 0xFFFFFFFF, seed = 1 }
+  local shape, of_a = { K // p.group_size, N }, scales.scale_shapes(p, M, N, K).a_scales
+  local of_b = packed.shape(p.b_type, p.dtype, N, K)
+  local B = wg.randint { shape = of_b, dtype = "u32", lo = 0, hi = 0xFFFFFFFF, seed = 1 }
   return random(M, K, p.dtype), B, arguments.extended({
     b_scales = not p.fp4 and wg.randn { shape = shape, dtype = p.dtype, seed = 2 }
       or p.fp4.of_tensor and wg.ones("f32", { 1 }) or nil,
-    next = p.next and B or nil,
+    next = p.next and B or nil, a_scales = of_a and wg.randn { shape = of_a, dtype = "f32", seed = 4 } or nil,
     b_zeros = p.zeros and wg.randint { shape = shape, dtype = p.dtype, lo = 0, hi = 15, seed = 3 } or nil,
   }, plan.tensors(p, M, N, { N, K }, random))
 end

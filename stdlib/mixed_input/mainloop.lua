@@ -23,7 +23,7 @@ local strategy = {
 --- @param options table
 --- @option b_type "s4"|"u4"|"s8"|"u8"|"e4m3"|"mxfp4"|"nvfp4"  as of wg.gemm. Of the last two N is a multiple of 64: the
 ---   rows of the packed weights are counted
---- @option a_type "bf16"|"f16" = "bf16"  the type of A, of the scales and of the zero points
+--- @option a_type "bf16"|"f16"|"e4m3" = "bf16"  as of wg.gemm
 --- @option group_size integer = 128  as of wg.gemm
 --- @option zeros boolean = false  as of wg.gemm
 --- @option tile table  { rows of B, 64 or 128; rows of A; k }: k is by default chosen by the others

@@ -13,13 +13,14 @@
 
 local division = require "wgrun.builder.division"
 local mixed_input_convert = require "wgrun.mixed_input.convert"
+local packed = require "wgrun.mixed_input.packed"
 
 local module = {}
 
 local divided = division.divided
 
 -- Loads the scales and zero points of a stage's slice of K from shared memory. load(stage) returns a function of a step
--- of 16 elements of K and of one of the thread's two rows.
+-- of K and of one of the thread's two rows.
 local function scale_loader(k, p, buffers, convert, mine)
   local at_scales = ((mine.block << 6) + ((mine.thread >> 5) << 4) + (mine.thread >> 2 & 7)) << 1
   if p.k_slices > 1 then at_scales = at_scales + mine.slice * p.slice_scale_bytes end
@@ -59,14 +60,14 @@ local function fp4_scale_loader(k, p, convert, mine, from)
 end
 
 -- Loads the warpgroup's weights, scales and zero points of a stage from shared memory into registers. load(stage)
--- returns functions of a step of 16 elements of K: its words; and, of one of the thread's two rows, what `convert`
+-- returns functions of a step of K: its words; and, of one of the thread's two rows, what `convert`
 -- takes for it.
 local function loader(k, p, buffers, convert, mine)
   local first = k:address(buffers.weights) + mine.block * p.weight_bytes
   if p.k_slices > 1 then first = first + mine.slice * (p.weight_bytes // p.k_slices) end
   local load_scales = p.fp4 and fp4_scale_loader(k, p, convert, mine, first)
     or scale_loader(k, p, buffers, convert, mine)
-  local base, words = first + (mine.thread << 4), k:regs("b32", p.slice_k // 16 * convert.words)
+  local base, words = first + (mine.thread << 4), k:regs("b32", p.slice_k // p.step_k * convert.words)
 
   return function(stage)
     local from = base + stage * (p.blocks * p.weight_bytes)
@@ -80,14 +81,14 @@ end
 local function multiplier_of(g, mine, acc)
   local k, p, ring, buffers = g.k, g.p, g.ring, g.buffers
   local me = {
-    k = k, p = p, acc = acc, convert = mixed_input_convert.emit(k, p), lane = mine.thread & 31, operands = {},
+    k = k, p = p, acc = acc, convert = mixed_input_convert.emit(k, p, buffers), lane = mine.thread & 31, operands = {},
   }
   me.load = loader(k, p, buffers, me.convert, mine)
   me.products, me.scales = p.scales_sums and k:regs("f32", p.n // 2) or acc, p.scales_sums and k:regs("f32", 2)
   for set = 0, 1 do me.operands[set] = k:regs("b32", 4 * p.steps) end
   function me.descriptor_ahead(step) return p.a:descriptor(0, step) - p.a:descriptor(0) end
   me.a = k:descriptor(
-    buffers.a, { offset = p.k_slices > 1 and mine.slice * (me.descriptor_ahead(p.slice_k // 16) << 4) or nil })
+    buffers.a, { offset = p.k_slices > 1 and mine.slice * (me.descriptor_ahead(p.slice_k // p.step_k) << 4) or nil })
 
   for r = 0, #acc - 1 do k:mov(acc[r], 0.0) end
   if p.scales_sums then
@@ -130,7 +131,7 @@ end
 -- products begin anew.
 local function multiply_steps(me, first, operands, a, fresh)
   local k, p = me.k, me.p
-  local form = { n = p.n, k = 16, d = "f32", a = p.dtype, b = p.dtype, trans_b = 0 }
+  local form = { n = p.n, k = p.step_k, d = "f32", a = p.dtype, b = p.dtype, trans_b = p.step_k == 16 and 0 or nil }
   k:wgmma_fence()
   for i = 0, p.steps - 1 do
     local ahead = me.descriptor_ahead(first + i)
@@ -147,7 +148,7 @@ local function block_of_k(me, stage, phase, releases)
   k:mbarrier_wait(me.full + 8 * stage, phase)
   local words_of, scales_of = me.load(stage)
   local a = stage == 0 and me.a or k:add(me.a, stage * p.a.bytes >> 4)
-  for first = 0, p.slice_k // 16 - 1, p.steps do
+  for first = 0, p.slice_k // p.step_k - 1, p.steps do
     local operands = convert_steps(me, first, words_of, scales_of)
     if p.scales_sums and first == 0 then
       k:wgmma_wait_group(0)
@@ -197,21 +198,34 @@ local function each_block_of_piece(me, blocks, place)
   end)
 end
 
+-- The factors of the sums of the thread's two rows of weights: what converting leaves, times the scale of all weights
+-- or what is packed for each row.
+local function factors_of_sums(g, mine, left)
+  local k, p, scale = g.k, g.p, g.sizes.b_scales
+  if not scale and p.factor_bytes == 0 then return { [0] = left, left } end
+  if not p.constant then k:griddepcontrol_wait() end
+  if scale then
+    left = k:mul(k:ld_global_f32(scale), left)
+    return { [0] = left, left }
+  end
+  local of, bytes = packed.blocks(g)
+  local row = ((mine.thread >> 5) << 4) + (mine.thread >> 2 & 7)
+  local from = k:add(of(g.sizes.weights, mine.block), k:cvt_u64_u32(bytes - p.factor_bytes + (row << 2)))
+  return { [0] = k:ld_global_f32(from), k:ld_global_f32(from, { offset = 32 }) }
+end
+
 --- The sums of a work unit, in `acc`, an array of n / 2 registers. mine: block (which 64 rows of the tile), slice
 --- (which slice of a block of K), thread (in the warpgroup), and with stream_k place: where the warpgroup stands in the
 --- ring.
 function module.emit(g, mine, acc, work)
   local k, p, me = g.k, g.p, multiplier_of(g, mine, acc)
-  local blocks, left = divided(k, work.to - work.from, p.block_k), me.convert.left
-  if g.sizes.b_scales then -- one for all weights
-    if not p.constant then k:griddepcontrol_wait() end
-    left = k:mul(k:ld_global_f32(g.sizes.b_scales), left)
-  end
+  local blocks = divided(k, work.to - work.from, p.block_k)
+  local factors = factors_of_sums(g, mine, me.convert.left)
   if mine.place then each_block_of_piece(me, blocks, mine.place) else each_block(me, blocks) end
   k:wgmma_wait_group(0)
   if p.scales_sums then add_products(me) end
-  if left ~= 1.0 then
-    for r = 0, #acc - 1 do k:mul(acc[r], acc[r], left) end
+  if factors[0] ~= 1.0 then
+    for r = 0, #acc - 1 do k:mul(acc[r], acc[r], factors[r // 2 % 2]) end
   end
 end
 

@@ -12,9 +12,11 @@
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local classes = require "wgrun.classes"
+local exclusions = require "wgrun.mainloop.exclusions"
 local fp4 = require "wgrun.mixed_input.fp4"
 local fp4_pack = require "wgrun.mixed_input.fp4_pack"
-local mixed_input_plan = require "wgrun.mixed_input.plan"
+local fp4_e4m3_pack = require "wgrun.mixed_input.fp4_e4m3_pack"
+local packed_weights = require "wgrun.mixed_input.packed"
 local native = require "wgrun.native"
 
 local fail = native.fail
@@ -76,6 +78,7 @@ end
 --- A kernel that puts weights into the order of wg.gemm{ b_type = }, made by wg.prepacker.
 --- @field kernel kernel  the kernel, like any other
 --- @field b_type string  the type of the weights
+--- @field a_type string  the type of A
 --- @field bits integer  the bits of a weight: 4 or 8
 local prepacker = classes.new "prepacker"
 
@@ -83,26 +86,34 @@ local prepacker = classes.new "prepacker"
 --- @param options table
 --- @option b_type "s4"|"u4"|"s8"|"u8"|"e4m3"|"mxfp4"|"nvfp4"  the type of the weights
 --- @return prepacker
+--- @option a_type "bf16"|"f16"|"e4m3" = "bf16"  the type of A: for e4m3, weights have another order
 --- @see wg.prepack
 --- @example
 ---   local prepacker = wg.prepacker { b_type = "s4" }
 ---   prepacker.kernel:run(prepacker:launch(W, packed))
 function wg.prepacker(opts)
   arguments.options("wg.prepacker", opts)
-  local bits = mixed_input_plan.weight_bits("wg.prepacker", opts.b_type)
-  local format = fp4.format(opts.b_type)
-  return setmetatable({
-    b_type = opts.b_type, bits = bits,
-    kernel = format and fp4_pack.kernel_of(opts.b_type) or kernel_of(opts.b_type, bits),
-  }, prepacker)
+  local b_type, a_type = opts.b_type, opts.a_type or "bf16"
+  local bits, format = packed_weights.bits("wg.prepacker", b_type), fp4.format(b_type, a_type)
+  exclusions.check_choices { what = "wg.prepacker", b_type = b_type, dtype = a_type, fp4 = format, epilogue = {} }
+  local kernel
+  if format and format.row_factors then
+    kernel = fp4_e4m3_pack.kernel()
+  elseif format then
+    kernel = fp4_pack.kernel_of(b_type)
+  else
+    kernel = kernel_of(b_type, bits)
+  end
+  return setmetatable({ b_type = b_type, a_type = a_type, bits = bits, kernel = kernel }, prepacker)
 end
 
 --- The shape of the packed weights of an N x K matrix.
 --- @param N integer  the rows of the weights, which are columns of D
 --- @param K integer
 --- @return table  of u32: { blocks of 64 rows, units of 16 bytes along K, 128, 4 }; of mxfp4 and nvfp4, whose scales
----   lie between the weights, { blocks of 64 rows, units of 64 elements of K, 544 or 576 }
-function prepacker:packed_shape(N, K) return mixed_input_plan.packed_shape(self.b_type, N, K) end
+---   lie between the weights, { blocks of 64 rows, units of 64 elements of K, 544 or 576 }; for an A of e4m3
+---   { blocks of 64 rows, 544 for each unit and 64 factors of rows }
+function prepacker:packed_shape(N, K) return packed_weights.shape(self.b_type, self.a_type, N, K) end
 
 -- Raises unless there are scales where weights are packed with them, and as many as fit the weights.
 local function check_scales(p, scales, N, K)
@@ -136,10 +147,10 @@ function prepacker:launch(W, packed, scales)
   check_scales(self, scales, N, K)
   local shape = self:packed_shape(N, K)
   arguments.same_shape("prepacker: packed", packed, shape)
-  return { grid = { shape[2], shape[1] }, args = { W, packed, N, K, scales } }
+  return { grid = { packed_weights.units(self.b_type, K), shape[1] }, args = { W, packed, N, K, scales } }
 end
 
-local made = {} -- by type
+local made = {} -- by the types of weights and A
 
 --- Weights in the order of wg.gemm{ b_type = }, packed where they are: on the device, or on the host by the back end
 --- that runs kernels there.
@@ -148,16 +159,18 @@ local made = {} -- by type
 --- @param b_type string?  the type of the weights: "s4", "u4", "s8", "u8", "e4m3", "mxfp4" or "nvfp4"; by default that
 ---   of W
 --- @param scales tensor|device_tensor?  of mxfp4 and nvfp4, as of prepacker:launch: they are packed with the weights
+--- @param a_type string?  "e4m3" where A is of e4m3, with mxfp4
 --- @return tensor|device_tensor  u32, of the shape that prepacker:packed_shape gives
 --- @raise when W is no matrix of that type.
 --- @see wg.gemm
 --- @example
 ---   local packed = wg.prepack(W, "s4") -- W: N x K / 2 of u8
-function wg.prepack(W, b_type, scales)
+function wg.prepack(W, b_type, scales, a_type)
   local N, K = arguments.matrix("wg.prepack: W", W)
   b_type = b_type or W.dtype
-  made[b_type] = made[b_type] or wg.prepacker { b_type = b_type }
-  local p = made[b_type]
+  local types = ("%s %s"):format(b_type, a_type)
+  made[types] = made[types] or wg.prepacker { b_type = b_type, a_type = a_type }
+  local p = made[types]
   local packed = wg.zeros("u32", p:packed_shape(N, p.bits == 4 and 2 * K or K))
   if arguments.describe(W) == "wgrun.device_tensor" then packed = packed:to "gpu" end
   p.kernel:run(p:launch(W, packed, scales))

@@ -5,7 +5,9 @@ local arguments = require "wgrun.arguments"
 local roofline = require "wgrun.cost.roofline"
 local plan = require "wgrun.epilogue.plan"
 local exclusions = require "wgrun.mainloop.exclusions"
+local scales = require "wgrun.mainloop.scales"
 local fp4 = require "wgrun.mixed_input.fp4"
+local packed = require "wgrun.mixed_input.packed"
 local mixed_input_time = require "wgrun.mixed_input.time"
 local native = require "wgrun.native"
 local memory = require "wgrun.reduction.memory"
@@ -17,34 +19,8 @@ local module = {}
 
 local fail, options, target = native.fail, arguments.options, wg.target
 local ceil_div = roofline.ceil_div
-local bits_of = { s4 = 4, u4 = 4, s8 = 8, u8 = 8, e4m3 = 8, mxfp4 = 4, nvfp4 = 4 }
 local block_rows = 64 -- of weights: a warpgroup's
 local most_rows = 256 -- of A that one CTA multiplies by, which is the largest n of wgmma
-
---- The elements of K that packed weights are filled up to a multiple of: the largest block of K.
-module.packed_k = 512
-
---- The number of bits of a type of weights; raises for a type that weights cannot have.
-function module.weight_bits(what, b_type)
-  return bits_of[b_type]
-    or fail(("%s: unknown b_type `%s` (legal: s4, u4, s8, u8, e4m3, mxfp4, nvfp4)"):format(what, tostring(b_type)))
-end
-
---- The bytes of a unit of packed weights: 64 rows and 256 / bits elements of K, with the scales that are packed with
---- them.
-function module.unit_bytes(b_type)
-  local format = fp4.format(b_type)
-  return 2048 + (format and format.scale_bytes or 0)
-end
-
---- The shape of the packed weights of an N x K matrix: blocks of 64 rows, units along K, and words of a unit, those of
---- each thread of four, where there are no scales.
-function module.packed_shape(b_type, N, K)
-  local bits, words = bits_of[b_type], module.unit_bytes(b_type) // 4
-  local units = ceil_div(K, module.packed_k) * module.packed_k * bits // 256
-  if fp4.format(b_type) then return { ceil_div(N, 64), units, words } end
-  return { ceil_div(N, 64), units, 128, 4 }
-end
 
 -- What follows from the tile, its slices of K and the epilogue: fields of the plan. Shared memory holds the stages, the
 -- sums that the CTAs of a cluster send each other, and D's panels. A panel lies where the sums were, unless C comes to
@@ -57,11 +33,12 @@ local function complete(p)
   p.sum_bytes = block_rows * p.n * 4 -- of a warpgroup
   p.scales_sums = p.n <= 64 and p.group_size % p.slice_k == 0 -- rather than each weight
   -- of K, which are converted and then multiplied at a time
-  p.steps = p.n <= (p.bits == 4 and 32 or 16) and p.slice_k == 128 and 4 or 2
+  p.steps = p.step_k == 16 and p.n <= (p.bits == 4 and 32 or 16) and p.slice_k == 128 and 4 or 2
   p.a = wg.tile { dtype = p.dtype, mn = p.n, k = p.block_k, major = "K", order = "MN" }
   p.panel = p.d and wg.panel { dtype = p.d, n = p.n, transposed = true } -- without a D, panels are a script's own
-  p.unit_bytes = module.unit_bytes(p.b_type)
-  p.weight_bytes = p.unit_bytes * p.block_k * p.bits // 256 -- of 64 rows in a stage
+  p.unit_bytes, p.factor_bytes = packed.unit_bytes(p.b_type), packed.factor_bytes(p.b_type, p.dtype)
+  p.bytes_of_k = p.unit_bytes * p.bits // 256 -- of 64 rows, for each element of K
+  p.weight_bytes = p.bytes_of_k * p.block_k -- of 64 rows in a stage
   p.groups_of_slice = math.max(1, p.slice_k // p.group_size)
   -- slices that lie in one group have a copy each of its scales
   p.scale_copies = p.group_size > p.slice_k and p.k_slices or 1
@@ -99,13 +76,14 @@ local function widths_of(what, given, M)
   end
   return { given }
 end
-local function block_of(what, given, m, n)
+local function block_of(what, given, m, n, dtype)
   -- Where sums are few, four warpgroups share the tile, each with 64 rows and a slice of a block of K: converting takes
   -- many warps.
-  local block = given or (n <= 48 and 256 or n <= 128 and 128 or 64) * (128 // m)
-  if block ~= 64 and block ~= 128 and block ~= 256 and (block ~= 512 or m == 128) then
-    fail(
-      ("%s: tile[3] is %s, must be 64, 128, 256 or, with 64 rows of B, 512 with b_type"):format(what, tostring(block)))
+  local least = dtype == "e4m3" and 128 or 64 -- a panel of A
+  local block = given or math.max((n <= 48 and 256 or n <= 128 and 128 or 64) * (128 // m), least)
+  if block ~= 64 and block ~= 128 and block ~= 256 and (block ~= 512 or m == 128) or block < least then
+    fail(("%s: tile[3] is %s, must be %s128, 256 or, with 64 rows of B, 512 with %s"):format(
+      what, tostring(block), least == 64 and "64, " or "", least == 64 and "b_type" or "an A of e4m3"))
   end
   return block
 end
@@ -124,7 +102,7 @@ local function choose(p, opts, M, N, K)
   local tile, best, least, single, last = opts.tile or {}, nil, math.huge, nil, nil
   for _, n in ipairs(widths_of(p.what, tile[2], M)) do
     for _, m in ipairs(rows_of(p.what, tile[1])) do
-      local block_k = block_of(p.what, tile[3], m, n)
+      local block_k = block_of(p.what, tile[3], m, n, p.dtype)
       local function try(splits, stream_k)
         local candidate = complete(
           setmetatable({ n = n, m = m, block_k = block_k, splits = splits, stream_k = stream_k }, { __index = p }))
@@ -176,11 +154,13 @@ end
 
 -- A plan with the options of `what` for the operands.
 local function begin(what, opts)
-  local format = fp4.format(opts.b_type)
+  local dtype = opts.a_type or "bf16"
+  local format = fp4.format(opts.b_type, dtype)
   return {
     what = what, mixed_input = true, swapped = true, products = 1, cluster = 1, cluster_m = 1, cluster_n = 1,
-    last_splits = 1, name = opts.name or "gemm", dtype = opts.a_type or "bf16", b_type = opts.b_type,
-    bits = module.weight_bits(what, opts.b_type), zeros = opts.zeros or false,
+    last_splits = 1, name = opts.name or "gemm", dtype = dtype, b_type = opts.b_type,
+    bits = packed.bits(what, opts.b_type), element_bytes = native.element_bytes[dtype],
+    step_k = arguments.k_of_wgmma(what, dtype), zeros = opts.zeros or false,
     fp4 = format, group_size = group_of(what, opts.group_size, format), scales = {}, epilogue = {}, accumulator = "f32",
     vectors = 0,
     others = opts.shared or 0, constant = opts.constant, next = opts.next, splits = opts.splits,
@@ -207,7 +187,8 @@ function module.make(opts)
   options("wg.gemm", opts)
   opts = arguments.renamed("wg.gemm with b_type", opts, "group", "group_size")
   local p = begin("wg.gemm", opts)
-  p.d, p.epilogue = opts.d or p.dtype, plan.read(opts.epilogue or {})
+  p.d, p.epilogue = opts.d or p.dtype == "e4m3" and "bf16" or p.dtype, plan.read(opts.epilogue or {})
+  p.scales = scales.read(p, opts.scales)
   exclusions.check_choices(p, opts)
   if p.epilogue.bias then p.epilogue.bias = p.epilogue.bias == "row" and "column" or "row" end -- of D's transpose
   local problem = opts.problem or { 16, 8192, 8192 }

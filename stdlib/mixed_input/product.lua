@@ -1,4 +1,4 @@
--- A mixed-input product: its B are weights of 4 or 8 bits, which become 16-bit operands in registers.
+-- A mixed-input product: its B are weights of 4 or 8 bits, which become operands of A's type in registers.
 --
 -- A and B are swapped, so that D is computed transposed. 64 rows of weights are wgmma's A, which may be in registers;
 -- rows of A, perhaps few, are its columns, in shared memory. A CTA has a tile of 64 or 128 rows of weights and up to
@@ -20,6 +20,7 @@ local arguments = require "wgrun.arguments"
 local division = require "wgrun.builder.division"
 local zeros = require "wgrun.mainloop.zeros"
 local mixed_input_copies = require "wgrun.mixed_input.copies"
+local fp4_e4m3 = require "wgrun.mixed_input.fp4_e4m3"
 local sums = require "wgrun.mixed_input.multiply"
 
 local module = {}
@@ -82,6 +83,7 @@ local function shared_memory(k, p, epilogue)
     weights = k:shared { bytes = p.stages * p.blocks * p.weight_bytes, align = 128, name = "B" },
     b_scales = not p.fp4 and of_scales(k, p, "b_scales") or nil,
     b_zeros = p.zeros and of_scales(k, p, "b_zeros") or nil,
+    products = p.factor_bytes > 0 and fp4_e4m3.table_of(k) or nil,
   }
   if epilogue.shared then arguments.extended(buffers, epilogue.shared(k)) end
   for _, reduction in ipairs(p.reductions) do arguments.extended(buffers, reduction.shared(k, p)) end
@@ -109,8 +111,9 @@ function module.emit(k, p, maps, sizes, epilogue)
     copy.begin()
     k:if_(elected, function() begin(g, epilogue) end)
   end)
-  if g.small_m or p.prefetched > 0 then
+  if g.small_m or p.prefetched > 0 or g.buffers.products then
     k:if_(warp:lt(4 * p.consumers), function()
+      if g.buffers.products then fp4_e4m3.fill(k, g.buffers.products) end
       if p.prefetched > 0 then copy.prefetch() end
       if g.small_m then
         k:if_(g.small_m, function()
@@ -123,8 +126,8 @@ function module.emit(k, p, maps, sizes, epilogue)
   if p.splits == 1 then
     k:bar_sync(0)
   else
-    -- fence.mbarrier_init has released what others must see, but for zeros
-    k:barrier_cluster_arrive { sem = g.small_m and "release" or "relaxed" }
+    -- fence.mbarrier_init has released what others must see, but for zeros and the table
+    k:barrier_cluster_arrive { sem = (g.small_m or g.buffers.products) and "release" or "relaxed" }
     k:barrier_cluster_wait()
   end
   k:if_(warp:ge(4 * p.consumers), function()

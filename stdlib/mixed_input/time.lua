@@ -18,8 +18,9 @@ end
 
 -- us of a block of K: what takes the longest of warps, memory and the way from the L2 cache to an SM.
 local function block_time(p, ctas)
-  local weights, a, stages = p.blocks * p.weight_bytes, p.n * p.block_k * 2, p.room // p.stage_bytes
-  local warps = turn_of(p.n) * p.m * p.block_k / 32768 * (p.bits == 8 and fitted.bits_8 or 1)
+  local weights, a, stages = p.blocks * p.weight_bytes, p.n * p.block_k * p.element_bytes, p.room // p.stage_bytes
+  local warps = turn_of(p.n) * p.m * p.block_k / 32768
+    * (p.bits == 8 and fitted.bits_8 or p.dtype == "e4m3" and fitted.e4m3 or 1)
   local memory = math.max(weights * ctas / fitted.memory, weights / fitted.one_memory) / bandwidth
   return math.max(warps, memory, (weights + a) / fitted.l2_bytes) * (fitted.waits[stages] or 1)
 end

@@ -1,8 +1,9 @@
 """wg.gemm with weights of 4 and 8 bits, whole numbers and floats, on a GPU, beside bf16 (wg.gemm, cuBLASLt through PyTorch) and torch._weight_int4pack_mm:
 errors against binary64 products of the weights' values, then times of graphs of launches that take several copies of the
-weights in turn, so that none is in the L2 cache. WGRUN_LIBRARY and PYTHONPATH as for pytorch.py; --errors: no times. Ends with
+weights in turn, so that none is in the L2 cache. WGRUN_LIBRARY and PYTHONPATH as for pytorch.py; --errors: no times; --e4m3: only A of e4m3, by mxfp4. Ends with
 77 where there is no PyTorch or no Hopper GPU, with 1 where something is wrong."""
 
+import itertools
 import statistics
 import sys
 
@@ -12,6 +13,7 @@ import wgrun
 
 RANGES = {"s4": (-8, 8), "u4": (0, 16), "s8": (-128, 128), "u8": (0, 256)}
 TYPES = {"bf16": torch.bfloat16, "f16": torch.float16}
+FP8 = torch.float8_e4m3fn
 READ = 4.3e12  # bytes a second that an H200 reads
 failed = 0
 prepackers = {}
@@ -21,10 +23,11 @@ def bits_of(b_type):
     return 4 if b_type in ("s4", "u4", "mxfp4", "nvfp4") else 8
 
 
-def prepacker_of(b_type):
-    if b_type not in prepackers:
-        prepackers[b_type] = wgrun.loads(f'return require("wgrun").prepacker {{ b_type = "{b_type}" }}').only
-    return prepackers[b_type]
+def prepacker_of(b_type, a_type="bf16"):
+    if (b_type, a_type) not in prepackers:
+        options = f'b_type = "{b_type}", a_type = "{a_type}"'
+        prepackers[b_type, a_type] = wgrun.loads(f'return require("wgrun").prepacker {{ {options} }}').only
+    return prepackers[b_type, a_type]
 
 
 def prepack(b_type, values):
@@ -60,6 +63,9 @@ class Product:
         self.packed += [self.packed[0].clone() for _ in range(copies - 1)]
         self.d = torch.full((m, n), float("nan"), device="cuda", dtype=TYPES[a_type])
 
+    def read(self):
+        return self.a.double()
+
     def ours(self, **options):
         return self.launches(wgrun.gemm(a_type=self.a_type, b_type=self.b_type, group_size=self.group, problem=self.shape,
                                         zeros=self.zeros is not None, **options), options)
@@ -82,11 +88,12 @@ class Product:
 
 
 class Fp4Product(Product):
-    """The same, with weights of mxfp4 or nvfp4, which are packed with their scales."""
+    """The same, with weights of mxfp4 or nvfp4, which are packed with their scales; of e4m3, A has scales of rows."""
 
-    def __init__(self, m, n, k, b_type, copies=1):
-        self.shape, self.a_type, self.b_type, self.group, self.zeros = (m, n, k), "bf16", b_type, 32 if b_type == "mxfp4" else 16, None
-        self.a = torch.randn(m, k, device="cuda").to(torch.bfloat16)
+    def __init__(self, m, n, k, b_type, copies=1, a_type="bf16"):
+        self.shape, self.a_type, self.b_type, self.group, self.zeros = (m, n, k), a_type, b_type, 32 if b_type == "mxfp4" else 16, None
+        self.a = torch.randn(m, k, device="cuda").to(FP8 if a_type == "e4m3" else torch.bfloat16)
+        self.rows = torch.rand(m, device="cuda") + 0.5 if a_type == "e4m3" else None
         codes = torch.randint(0, 256, (n, k // 2), device="cuda", dtype=torch.uint8)
         magnitudes = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6], device="cuda")
         self.values = torch.cat([magnitudes, -magnitudes])[torch.stack([codes & 15, codes >> 4], 2).flatten(1).long()]
@@ -96,17 +103,22 @@ class Fp4Product(Product):
         else:
             stored = (torch.rand(n, k // 16, device="cuda") * 400).to(torch.float8_e4m3fn)
             self.factors, self.whole = stored.float(), torch.tensor([1e-4], device="cuda")
-        words = 544 if b_type == "mxfp4" else 576
-        self.packed = [torch.empty(-(-n // 64), -(-k // 512) * 8, words, device="cuda", dtype=torch.uint32)]
-        prepacker_of(b_type)(codes, self.packed[0], stored)
+        blocks, units, words = -(-n // 64), -(-k // 512) * 8, 544 if b_type == "mxfp4" else 576
+        shape = (blocks, units * words + 64) if a_type == "e4m3" else (blocks, units, words)
+        self.packed = [torch.empty(shape, device="cuda", dtype=torch.uint32)]
+        prepacker_of(b_type, a_type)(codes, self.packed[0], stored)
         self.packed += [self.packed[0].clone() for _ in range(copies - 1)]
         self.d = torch.full((m, n), float("nan"), device="cuda", dtype=torch.bfloat16)
 
+    def read(self):
+        return self.a.double() if self.rows is None else self.a.double() * self.rows.double()[:, None]
+
     def ours(self, **options):
-        return self.launches(wgrun.gemm(b_type=self.b_type, problem=self.shape, **options), options)
+        scales = {} if self.rows is None else {"scales": {"a": "row"}}
+        return self.launches(wgrun.gemm(a_type=self.a_type, b_type=self.b_type, problem=self.shape, **scales, **options), options)
 
     def given(self):
-        return {} if self.whole is None else {"b_scales": self.whole}
+        return ({} if self.whole is None else {"b_scales": self.whole}) | ({} if self.rows is None else {"a_scales": self.rows})
 
     def stands(self):
         whole = 1.0 if self.whole is None else self.whole.double()
@@ -120,7 +132,7 @@ def error_of(got, a, stands):
     """The root mean square of the error, over that of what is rounded: the result, and the terms of its sum, whose weights are
     rounded too. Each rounding to bf16 makes 0.0017 of its own, both 0.0022 to 0.0024. Weights with a mean make the sums of a few
     rows larger or smaller than their terms, so that the result alone says little: 0.0021 to 0.0030."""
-    want, terms = a.double() @ stands.T, a.double().pow(2) @ stands.pow(2).T
+    want, terms = a @ stands.T, a.pow(2) @ stands.pow(2).T
     return ((got.double() - want).pow(2).mean() / ((want.pow(2).mean() + terms.mean()) / 2)).sqrt().item()
 
 
@@ -128,11 +140,20 @@ def check(p, **options):
     global failed
     p.d.fill_(float("nan"))
     p.ours(**options)[0]()
-    error = error_of(p.d, p.a, p.stands())
-    wrong = not error < (0.0026 if p.a_type == "bf16" else 0.0004)
+    error = error_of(p.d, p.read(), p.stands())
+    wrong = not error < (0.0004 if p.a_type == "f16" else 0.0026)
     failed += wrong
     name = f"{p.shape} {p.a_type} x {p.b_type}, groups of {p.group}{'' if p.zeros is None else ', zero points'}"
     print(f"{name} {options}: error {error:.5f}{' WRONG' if wrong else ''}", flush=True)
+
+
+def errors_e4m3():
+    for m in (1, 5, 16, 19, 33, 64, 100, 256, 300, 1000):
+        check(Fp4Product(m, 712, 1120, "mxfp4", a_type="e4m3"))
+        check(Fp4Product(m, 520, 4608, "mxfp4", a_type="e4m3"), splits=2, constant="B", next=True)
+    for tile in ((64, 16, 512), (128, 16, 256), (128, 128, 128), (64, 128, 256), (128, 256, 128)):
+        for stream_k in (False, True):
+            check(Fp4Product(300, 17400, 1152, "mxfp4", a_type="e4m3"), tile=tile, stream_k=stream_k)
 
 
 def errors():
@@ -210,6 +231,27 @@ def times(rows=(1, 8, 16, 32, 64, 128, 256), n=8192, k=8192):
         compare(f"{m}x{n}x{k}", candidates)
 
 
+def times_e4m3(rows=(16, 64, 256, 4096), shapes=((4096, 4096), (7168, 4096), (8192, 8192))):
+    for (n, k), m in itertools.product(shapes, rows):
+        copies = 8 if m < 1024 else 2
+        p, of_bf16 = Fp4Product(m, n, k, "mxfp4", copies, "e4m3"), Fp4Product(m, n, k, "mxfp4", copies)
+        check(p, constant="B")
+        weights = [torch.randn(n, k, device="cuda").to(FP8) for _ in range(copies)]
+        of_a, of_b = p.rows[:, None], torch.ones(1, n, device="cuda")
+        dense = wgrun.gemm(dtype="e4m3", problem=(m, n, k), scales={"a": "row", "b": "row"}, **({"constant": "B"} if m <= 128 else {}))
+        candidates = {
+            "wg.gemm, e4m3 x mxfp4": (p.ours(constant="B"), p.weight_bytes()),
+            "wg.gemm, bf16 x mxfp4": (of_bf16.ours(constant="B"), of_bf16.weight_bytes()),
+            "wg.gemm, e4m3 x e4m3": ([lambda w=w: dense(p.a, w, p.d, a_scales=p.rows, b_scales=of_b[0]) for w in weights], n * k),
+            "cuBLASLt, e4m3 x e4m3": ([lambda w=w: torch._scaled_mm(p.a, w.T, of_a, of_b, out_dtype=torch.bfloat16) for w in weights], n * k),
+        }
+        for tile in ((64, m, 512), (64, m, 256)) if m <= 64 else ((128, 128, 128), (128, 192, 128), (128, 256, 128), (64, 128, 256)):
+            for stream_k in (False, True):
+                name = "wg.gemm, e4m3 x mxfp4, {}x{}x{}".format(*tile) + (", stream-K" if stream_k else "")
+                candidates[name] = (p.ours(constant="B", tile=tile, stream_k=stream_k, **({} if stream_k else {"splits": 1})), p.weight_bytes())
+        compare(f"{m}x{n}x{k}", candidates)
+
+
 def read_bandwidth():
     x = torch.empty(1 << 30, device="cuda", dtype=torch.int32).random_()
     y = torch.empty_like(x)
@@ -222,8 +264,12 @@ def read_bandwidth():
 if __name__ == "__main__":
     torch.manual_seed(1)
     print(torch.cuda.get_device_name(), "torch", torch.__version__)
-    errors()
+    errors_e4m3()
+    if "--e4m3" not in sys.argv:
+        errors()
     if "--errors" not in sys.argv:
         read_bandwidth()
-        times()
+        times_e4m3()
+        if "--e4m3" not in sys.argv:
+            times()
     sys.exit(1 if failed else 0)

@@ -23,6 +23,8 @@ makes.a_major, makes.b_major, makes.given_swap_ab, makes.given_cluster = { a_maj
 makes.given_halves, makes.given_last_splits, makes.constant_a = { halves = false }, { last_splits = 1 }, { constant = "A" }
 makes.b_type, makes.weights_e4m3, makes.zeros = { b_type = "s4" }, { b_type = "e4m3" }, { zeros = true }
 makes.weights_fp4, makes.f16 = { b_type = "mxfp4" }, { a_type = "f16" }
+makes.a_e4m3, makes.weights_nvfp4, makes.scales_of_b = { a_type = "e4m3", b_type = "mxfp4" }, { b_type = "nvfp4" }, { scales = { b = "row" } }
+makes.scales_of_blocks = { scales = of_blocks }
 makes.emulated = { dtype = "f32", precision = "bf16x6" }
 makes.alpha, makes.activation = { epilogue = { alpha = true } }, { epilogue = { activation = "relu" } }
 
@@ -76,7 +78,11 @@ refuses("residual", { "beta" }, "`epilogue.residual` excludes `epilogue.beta`: t
 refuses("quantize", { "beta", "residual" }, "these are of D's type, and would need scales, too")
 refuses("b_type", { "given_dtype" }, "`b_type` excludes `dtype`: `a_type` is the type of A")
 refuses("b_type", { "a_major", "b_major" }, "A is K-major, and weights are packed")
-refuses("b_type", { "sparse", "groups", "given_scales", "given_precision" }, "a main loop is of one kind")
+refuses("b_type", { "sparse", "groups", "given_precision" }, "a main loop is of one kind")
+refuses("b_type", { "given_scales" }, "`b_type` with an A of 16 bits excludes `scales`: its elements are not scaled")
+refuses("a_e4m3", { "scales_of_b", "scales_of_blocks" }, "weights have scales of groups of their own")
+refuses("a_e4m3", { "weights_nvfp4" }, '`a_type` = "e4m3" excludes weights of nvfp4: a weight times its scale has six significant bits')
+refuses("a_e4m3", { "b_type" }, '`a_type` = "e4m3" requires weights of mxfp4')
 refuses("b_type", { "given_swap_ab" }, "`b_type` excludes `swap_ab`: its kernel always swaps A and B")
 refuses("b_type", { "given_schedule", "given_raster", "given_buffers", "given_registers" }, "its kernel has one tile at a time")
 refuses("b_type", { "given_heat" }, "`b_type` excludes `heat`: its plan is the same for both")

@@ -4,10 +4,7 @@ local wg = require "wgrun"
 local check = require "check"
 local multiplying = require "multiplying"
 
-local magnitudes = { [0] = 0, 0.5, 1, 1.5, 2, 3, 4, 6 }
-local function e2m1(code) return (code & 8 ~= 0 and -1 or 1) * magnitudes[code & 7] end
-
-local nan = 0 / 0
+local e2m1, nan = multiplying.e2m1, 0 / 0
 local formats = {
   mxfp4 = { group = 32, lo = 110, hi = 125, scale = function(byte) return byte == 255 and nan or 2.0 ^ (byte - 127) end },
   nvfp4 = {
@@ -26,18 +23,6 @@ local function scales_of(b_type, bytes)
   local values = bytes:totable()
   for i, byte in ipairs(values) do values[i] = formats.nvfp4.scale(math.tointeger(byte)) end
   return wg.tensor("e4m3", bytes.shape, values)
-end
-
--- What weights of N x K stand for, of tensors of their bytes.
-local function stands_for(format, W, S, N, K)
-  local w, s, out = W:totable(), S:totable(), {}
-  for n = 0, N - 1 do
-    for k = 0, K - 1 do
-      local byte = w[(n * K + k) // 2 + 1]
-      out[#out + 1] = e2m1(k % 2 == 0 and byte & 15 or byte >> 4) * format.scale(s[(n * K + k) // format.group + 1])
-    end
-  end
-  return wg.tensor("f32", { N, K }, out)
 end
 
 -- Each of the 16 weights times each of the 256 scales, alone in its sum. mxfp4 is exact from 2^-100 to 2^33; greater scales are
@@ -81,7 +66,7 @@ local function product(name, M, N, K, opts, given)
   local W = wg.randint { shape = { N, K // 2 }, dtype = "u8", lo = 0, hi = 255, seed = 1 }
   local S = wg.randint { shape = { N, K // format.group }, dtype = "u8", lo = format.lo, hi = format.hi, seed = 2 }
   local A, D = wg.randn { shape = { M, K }, dtype = "bf16", seed = 3 }, wg.zeros(gemm.plan.d, { M, N })
-  local B, stands = wg.prepack(W, opts.b_type, scales_of(opts.b_type, S)), stands_for(format, W, S, N, K)
+  local B, stands = wg.prepack(W, opts.b_type, scales_of(opts.b_type, S)), multiplying.fp4_weights(W, S, N, K, format.group, format.scale)
   local of_tensor = opts.b_type == "nvfp4" and 0.375 or nil
   gemm:run(A, B, D, {
     b_scales = of_tensor and wg.full("f32", { 1 }, of_tensor), next = opts.next and B or nil, bias = given.bias, grid = given.grid,

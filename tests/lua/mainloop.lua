@@ -110,7 +110,7 @@ local function weights(name, opts, M, N, K, ctas)
     end })
   end)
   assert(#kernel:check() == 0, name)
-  local A = wg.randn { shape = { M, K }, dtype = "bf16", seed = 1 }
+  local A = wg.randn { shape = { M, K }, dtype = opts.a_type or "bf16", seed = 1 }
   if own then A = wg.full("bf16", { M, K }, 1) end
   local W = wg.randint { shape = { N, K }, dtype = "s8", lo = own and 0 or -20, hi = 20, seed = 2 }
   local scales, D = wg.full("bf16", { K // 128, N }, 0.125), own and wg.full("s32", { M }, 1 << 30) or wg.full("bf16", { M, N }, 99)
@@ -121,7 +121,7 @@ local function weights(name, opts, M, N, K, ctas)
       powers[{ i // K, i % K // 32 }] = 122 + i // K % 5
       values[i + 1] = (i % 2 == 0 and -1 or 3) * 2.0 ^ (i // K % 5 - 5)
     end
-    B, packed, scales = wg.tensor("f32", { N, K }, values), wg.prepack(wg.full("u8", { N, K // 2 }, 0x5A), "mxfp4", powers), nil
+    B, packed, scales = wg.tensor("f32", { N, K }, values), wg.prepack(wg.full("u8", { N, K // 2 }, 0x5A), "mxfp4", powers, opts.a_type), nil
   end
   local launch = loop:launch(kernel, A, packed or wg.prepack(W, "s8"), { b_scales = scales })
   check.equal(launch.flops, 2.0 * M * N * K)
@@ -143,6 +143,7 @@ weights("weights of 8 bits", { b_type = "s8", tile = { 64, 16 } }, 20, 136, 512)
 weights("two blocks of rows, slices of K in a cluster", { b_type = "s8", tile = { 128, 32, 128 }, splits = 3 }, 40, 200, 640)
 weights("equal shares of K", { b_type = "s8", tile = { 128, 16, 128 }, stream_k = true }, 20, 200, 640, 3)
 weights("weights of 4-bit floats", { b_type = "mxfp4", tile = { 64, 16 } }, 20, 192, 512)
+weights("the same beside 8-bit floats", { a_type = "e4m3", b_type = "mxfp4", tile = { 64, 16 } }, 20, 192, 512)
 weights("an epilogue of one's own", { b_type = "s8", tile = { 64, 16, 128 }, own = true }, 20, 136, 384)
 check.refuses("wg.mainloop.mixed_input: tile[2] is 20, must be a multiple of 8 with b_type: the rows of A", function() wg.mainloop.mixed_input { b_type = "s8", tile = { 64, 20 } } end)
 check.refuses("wg.mainloop.mixed_input: tile[1] is 96, must be 64 or 128 with b_type: the rows of B", function() wg.mainloop.mixed_input { b_type = "s8", tile = { 96, 16 } } end)

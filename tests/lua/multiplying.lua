@@ -37,4 +37,19 @@ function multiplying.each_seed(name, seeds, run, want)
   end
 end
 
+local magnitudes = { [0] = 0, 0.5, 1, 1.5, 2, 3, 4, 6 }
+
+--- The number that four bits are as e2m1.
+function multiplying.e2m1(code) return (code & 8 ~= 0 and -1 or 1) * magnitudes[code & 7] end
+
+--- What N x K weights of e2m1 stand for, of tensors of their bytes: scale(byte) is what the scale of `group` elements of K stands for.
+function multiplying.fp4_weights(W, S, N, K, group, scale)
+  local w, s, out = W:totable(), S:totable(), {}
+  for i = 0, N * K - 1 do
+    local byte = w[i // 2 + 1]
+    out[i + 1] = multiplying.e2m1(i % 2 == 0 and byte & 15 or byte >> 4) * scale(s[i // group + 1])
+  end
+  return wg.tensor("f32", { N, K }, out)
+end
+
 return multiplying

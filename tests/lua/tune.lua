@@ -151,6 +151,9 @@ check.equal(wg.gemm(best).plan.b_type, "u4")
 assert(#tried.skipped < 12, "most candidates fit")
 local fp4 = wg.tune { gemm = { b_type = "nvfp4", problem = { 5, 64, 256 } }, backend = "sim", rounds = 1, cache = false }
 check.equal(wg.gemm(fp4).plan.b_type, "nvfp4")
+local of_e4m3 = { a_type = "e4m3", b_type = "mxfp4", scales = { a = "row" }, problem = { 5, 64, 256 } }
+local tuned = wg.tune { gemm = of_e4m3, backend = "sim", rounds = 1, cache = false }
+check.equal(wg.gemm(tuned).plan.dtype, "e4m3")
 candidates_of { dtype = "f32", precision = "3xtf32", problem = { 100, 64, 64 } } -- of parts
 
 check.refuses("wg.tune: either `gemm` (options of wg.gemm) or `build` (a function) must be given", function() wg.tune {} end)

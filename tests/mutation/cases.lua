@@ -86,17 +86,18 @@ gemm("sparse, cluster, halves", 1100, 64, 512, { tile = { 256, 64 }, stages = 2,
 -- Weights of 4 or 8 bits: halves of a block of K in one CTA and in two, sums that are scaled, and weights that are; few rows of A, which have
 -- boxes of their own.
 local function mixed(name, rows, N, K, opts, ctas)
-  local nvfp4 = opts.b_type == "nvfp4"
-  local bits = (nvfp4 or opts.b_type:sub(2) == "4") and 4 or 8
+  local nvfp4, a_type = opts.b_type == "nvfp4", opts.a_type or "bf16"
+  local bits = (nvfp4 or a_type == "e4m3" or opts.b_type:sub(2) == "4") and 4 or 8
   local W = wg.randint { shape = { N, K * bits // 8 }, dtype = bits == 4 and "u8" or opts.b_type, lo = bits == 4 and 0 or -90, hi = bits == 4 and 255 or 90, seed = 1 }
-  local B = wg.prepack(W, opts.b_type, nvfp4 and wg.randn { shape = { N, K // 16 }, dtype = "e4m3", seed = 6 } or nil)
+  local powers = a_type == "e4m3" and wg.randint { shape = { N, K // 32 }, dtype = "u8", lo = 120, hi = 126, seed = 6 } or nil
+  local B = wg.prepack(W, opts.b_type, nvfp4 and wg.randn { shape = { N, K // 16 }, dtype = "e4m3", seed = 6 } or powers, a_type)
   local function of_groups(lo, hi, seed) return wg.randint { shape = { K // (opts.group_size or 128), N }, dtype = "bf16", lo = lo, hi = hi, seed = seed } end
-  local values = { b_scales = nvfp4 and wg.full("f32", { 1 }, 0.5) or of_groups(1, 9, 3), b_zeros = opts.zeros and of_groups(0, 15, 4) or nil }
+  local values = { b_scales = nvfp4 and wg.full("f32", { 1 }, 0.5) or not powers and of_groups(1, 9, 3) or nil, b_zeros = opts.zeros and of_groups(0, 15, 4) or nil }
   values.next, values.grid = opts.next and B or nil, ctas and { ctas } or nil
   local launches = {}
   for i, M in ipairs(type(rows) == "table" and rows or { rows }) do
     local C = opts.epilogue and wg.randn { shape = { M, N }, dtype = "bf16", seed = 5 } or nil
-    launches[i] = { A = wg.randn { shape = { M, K }, dtype = "bf16", seed = 2 }, C = C }
+    launches[i] = { A = wg.randn { shape = { M, K }, dtype = a_type, seed = 2 }, C = C }
   end
   cases[#cases + 1] = { name = name, body = function()
     local made = wg.gemm(opts)
@@ -117,6 +118,7 @@ mixed("mixed, stream-K, two blocks", 12, 256, 896, { b_type = "s8", tile = { 128
 mixed("mixed, many rows", 96, 128, 640, { b_type = "s8", group_size = 32, tile = { 128, 96, 128 }, stages = 2, splits = 1, epilogue = { beta = true } })
 
 mixed("mixed, nvfp4", { 5, 24 }, 128, 2560, { b_type = "nvfp4", tile = { 64, 16, 512 }, stages = 2, splits = 1 })
+mixed("mixed, mxfp4 beside e4m3", { 5, 24 }, 128, 2560, { a_type = "e4m3", b_type = "mxfp4", tile = { 64, 16, 512 }, stages = 2, splits = 1 })
 
 -- f32 by parts, of which a stage has all.
 local function emulated(name, M, N, K, opts, ctas)

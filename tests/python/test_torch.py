@@ -161,6 +161,34 @@ class Products(Case):
             with self.assertRaisesRegex(ValueError, text):
                 call()
 
+    def test_fp4_beside_fp8(self):
+        magnitudes = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6], dtype=torch.float64, device=DEVICE)
+        codes, fp8 = torch.cat([magnitudes, -magnitudes]), torch.float8_e4m3fn
+        for n, k, shape in ((72, 96, (3, 5)), (128, 544, (2,)), (8, 32, (0,))):
+            x, w = random(*shape, k).to(fp8), torch.randint(0, 256, (n, k // 2), device=DEVICE, dtype=torch.uint8)
+            powers = torch.randint(116, 130, (n, k // 32), device=DEVICE, dtype=torch.uint8)
+            values = codes[torch.stack([w & 15, w >> 4], 2).flatten(1).long()]
+            want = x.double() @ (values * torch.exp2(powers.double() - 127).repeat_interleave(32, 1)).T
+            packed = wt.convert_weight_to_fp4pack(w, powers, fp8)
+            self.near(wt.weight_fp4pack_mm(x, packed, out_features=n), want)
+            for of_x in (torch.rand(*shape, 1, device=DEVICE) + 0.5, torch.full((), 0.5, device=DEVICE)):
+                got = wt.weight_fp4pack_mm(x, packed, None, n, of_x, torch.float16)
+                self.assertEqual(got.dtype, torch.float16)
+                self.near(got, want * of_x)
+        for_fp8, other = packed, wt.convert_weight_to_fp4pack(w, powers)
+        meta = wt.convert_weight_to_fp4pack(w.to("meta"), powers.to("meta"), fp8)
+        self.assertEqual((meta.shape, meta.dtype), (for_fp8.shape, for_fp8.dtype))
+        one = torch.ones(1, 32, device=DEVICE).to(fp8)
+        for call, text in ((lambda: wt.convert_weight_to_fp4pack(w, powers.repeat(1, 2).view(fp8), fp8), "float8_e4m3fn with mxfp4"),
+                           (lambda: wt.weight_fp4pack_mm(one, other), "for inputs of float8_e4m3fn"),
+                           (lambda: wt.weight_fp4pack_mm(one.bfloat16(), for_fp8), "convert_weight_to_fp4pack's of mxfp4"),
+                           (lambda: wt.weight_fp4pack_mm(one, for_fp8, torch.ones(1, device=DEVICE)), "with nvfp4: bfloat16"),
+                           (lambda: wt.weight_fp4pack_mm(torch.cat([one] * 20, 1), for_fp8), "same K"),
+                           (lambda: wt.weight_fp4pack_mm(one, for_fp8, None, 8, torch.ones(2, device=DEVICE)), "one or 1"),
+                           (lambda: wt.weight_fp4pack_mm(one, for_fp8, out_dtype=torch.float32), "out_dtype")):
+            with self.assertRaisesRegex(ValueError, text):
+                call()
+
     def test_grouped_mm(self):
         groups, n, k = 3, 64, 64
         a, b = random(70, k, grad=True), random(groups, n, k, grad=True)

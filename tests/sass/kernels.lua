@@ -24,6 +24,9 @@ for _, b in ipairs { "s4", "u4", "s8", "u8", "e4m3", "mxfp4", "nvfp4" } do
   end
   try(wg.gemm, { a_type = "bf16", b_type = b, name = "mixed_" .. b })
 end
+for _, n in ipairs { 16, 64, 128 } do
+  try(wg.gemm, { a_type = "e4m3", b_type = "mxfp4", tile = { 128, n, 128 }, name = "mixed_mxfp4_e4m3_" .. n })
+end
 for _, precision in ipairs { "bf16x9", "bf16x6", "bf16x3", "3xtf32" } do
   for _, n in ipairs { 64, 128, 192 } do
     try(wg.gemm, { dtype = "f32", precision = precision, tile = { n == 128 and 256 or 128, n }, name = precision:gsub("^3x", "x3_") .. n })
