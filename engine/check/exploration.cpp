@@ -79,17 +79,17 @@ class Explorer {
             } catch (const Again&) {
                 continue;
             } catch (const PlaceDecides&) {
-                symbols_.begin_anew(true, symbols_.residues);
+                forget_roots(true, symbols_.residues);
             } catch (const Failed&) {
                 if (std::exchange(lowers_, false)) {
                     may_lower_ = false;
-                    symbols_.begin_anew(symbols_.places, symbols_.residues);
+                    forget_roots(symbols_.places, symbols_.residues);
                     continue;
                 }
                 if (failed) return *failed;
                 if (!symbols_.takes_residues()) return out_;
                 failed = std::exchange(out_, {});
-                symbols_.begin_anew(symbols_.places, true);
+                forget_roots(symbols_.places, true);
             }
         if (failed) return *failed;
         out_.stopped = Stop{program_.where(), "the loops have no common period"};
@@ -114,6 +114,11 @@ class Explorer {
     [[noreturn]] void fail(Where where, std::string reason) {
         out_.stopped = Stop{where, std::move(reason)};
         throw Failed{};
+    }
+
+    void forget_roots(bool places, bool residues) {
+        symbols_.begin_anew(places, residues);
+        told_apart_.clear();
     }
 
     void begin() {
@@ -244,12 +249,37 @@ class Explorer {
         }
         // The next draw may be any number.
         for (const int drawn : abstract::idle_draws(cut.registers, symbols_))
-            for (const int root : symbols_.made_of(drawn)) free(cut, root);
+            for (const int root : symbols_.made_of(drawn)) choose(cut, root, symbols_.window(root));
     }
     void free(Cut& cut, int root) {
-        Window& its = cut.windows[static_cast<std::size_t>(root)];
-        its = symbols_.window(root);
-        run_->forms().choose(root, its);
+        const Window all = symbols_.window(root);
+        const auto from = told_apart_.find(root);
+        choose(cut, root,
+               from == told_apart_.end()
+                   ? all
+                   : abstract::told_apart(cut.windows[static_cast<std::size_t>(root)], from->second, all));
+    }
+    void choose(Cut& cut, int root, const Window& window) {
+        cut.windows[static_cast<std::size_t>(root)] = window;
+        run_->forms().choose(root, window);
+    }
+
+    /// Where the stages of a ring are a cycle in a number of the launch, as many of its values are told apart
+    /// as the ring has stages. If all tiles have more blocks than that, two of them at most are in a ring at
+    /// a time; if tiles could have any number, the ways to fill it would be twice as many with each stage.
+    void tell_apart() {
+        bool anew = false;
+        for (const abstract::Register& one : run_->registers()) {
+            if (!one.form.cyclic) continue;
+            const Root& root = symbols_.roots[static_cast<std::size_t>(one.form.cyclic->root)];
+            if (!root.given || root.of_grid) continue;
+            const auto from =
+                root.least + static_cast<std::int64_t>(symbols_.cycles[one.form.cyclic->cycle].size());
+            const auto [at, added] = told_apart_.try_emplace(one.form.cyclic->root, from);
+            anew |= added || from < at->second;
+            at->second = std::min(at->second, from);
+        }
+        if (anew) throw Again{};
     }
 
     /// Returns the number of the cut that stands for what the run has come to.
@@ -259,10 +289,11 @@ class Explorer {
             lowers_ = true;
             throw Again{};
         }
+        if (lowers_) tell_apart();
         Cut now = cut(widenings);
         forget(now);
         now.registers = run_->registers();
-        for (const Widening& by : lowerings(now, symbols_))
+        for (const Widening& by : lowerings(now, symbols_, told_apart_))
             if (!too_wide_.contains(by.key)) widen(now, by);
         now.registers = run_->registers();
         auto& alike = seen_[now.hash];
@@ -345,7 +376,7 @@ class Explorer {
     abstract::Relations relations() {
         return {[&](int root) { return is_kept(root); },
                 [&](std::uint32_t warp, std::uint32_t slot) { return run_->forms().counted_to(warp, slot); },
-                [&](std::uint32_t slot) { return !no_counters_.contains(slot); }};
+                [&](std::uint32_t slot) { return !no_counters_.contains(slot); }, told_apart_};
     }
 
     /// The widening in which the fewest registers grow: of what the abstract execution has come to, or of a
@@ -396,8 +427,9 @@ class Explorer {
     std::deque<Open> open_;
     Turning turning_;
     std::unordered_map<std::uint64_t, std::vector<std::shared_ptr<Seen>>> seen_;  ///< by hash
-    std::set<std::uint32_t> no_counters_;    ///< registers that no widening is to make depend on turns
-    std::set<std::uint64_t> too_wide_;       ///< keys of widenings
+    std::set<std::uint32_t> no_counters_;  ///< registers that no widening is to make depend on turns
+    std::set<std::uint64_t> too_wide_;     ///< keys of widenings
+    abstract::ToldApart told_apart_;
     std::size_t cuts_ = 0, numbers_ = 0;     ///< of seen_, and what they hold
     std::size_t peak_ = 0;                   ///< of numbers_, before it began anew
     std::size_t greatest_ = 0, growth_ = 0;  ///< numbers of a cut, and how often a later one had more

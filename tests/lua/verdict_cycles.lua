@@ -80,6 +80,7 @@ end
 for what, as in pairs {
   ["two stages"] = {},
   ["three stages"] = { stages = 3 },
+  ["six stages"] = { stages = 6 }, -- too many states, if each tile could have any number of blocks
   ["blocks by a division"] = { blocks = function(at) return at.k:div(at.K + 63, 64) end },
 } do
   for _, property in ipairs { "no-deadlock", "phases" } do
@@ -103,6 +104,15 @@ local function odd(rounds) return rounds & 1 end
 for what, as in pairs {
   ["a stage more"] = { skip = passes_by(function(at) return at.blocks + 1 end, odd) },
   ["a stage fewer"] = { skip = passes_by(function(at) return at.blocks - 1 end, odd) },
+  ["of seven blocks one more"] = {
+    skip = passes_by(function(at) return at.blocks + at.k:selp_b32(1, 0, at.blocks:eq(7), { type = "u32" }) end, odd),
+  },
+  ["of nine blocks or more one fewer"] = {
+    skip = passes_by(function(at) return at.blocks - at.k:selp_b32(1, 0, at.blocks:ge(9), { type = "u32" }) end, odd),
+  },
+  ["of one block one more"] = {
+    skip = passes_by(function(at) return at.blocks + at.k:selp_b32(1, 0, at.K:le(64), { type = "u32" }) end, odd),
+  },
   ["twice as many"] = { skip = passes_by(function(at) return at.blocks * 2 end, odd) },
   ["whole blocks alone"] = { blocks = function(at) return at.K >> 6 end },
   ["blocks of 32"] = { blocks = function(at) return (at.K + 31) >> 5 end },
@@ -134,6 +144,9 @@ for what, as in pairs {
   ["nobody waits for its turn"] = { without_turns = true },
   ["no turn is passed on in tile 6"] = { passes = function(_, tile) return tile:ne(6) end },
   ["tile 5 passes no stages"] = { skips = function(_, tile) return tile:ne(5) end },
+  ["tile 5 of four blocks passes no stages"] = {
+    skips = function(at, tile) return tile:ne(5) | (at.K + 63 >> 6):ne(4) end,
+  },
 } do
   local kernel = ring(as)
   local proved = true

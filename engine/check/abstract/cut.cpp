@@ -294,6 +294,10 @@ std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& sym
             out.freed.push_back(static_cast<int>(root));
             continue;
         }
+        // Where its values are told apart, a loop does not turn any number of times for the least of them.
+        if (const auto from = relations.told_apart.find(static_cast<int>(root));
+            from != relations.told_apart.end() && std::max(a.value, b.value) < from->second)
+            return std::nullopt;
         group->second.backwards |= its.more() < 0;
         group->second.of_root = true;
         out.roots.push_back({root, 0, {}, 0});
@@ -307,6 +311,8 @@ std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& sym
     const bool all_backwards = goes(true) && !goes(false);
     std::size_t next = 0;
     for (auto& [kind, group] : groups) {
+        // Such a number goes on being told apart: no counter goes up to it without it.
+        if (!group.of_root && relations.told_apart.contains(std::get<0>(kind))) return std::nullopt;
         if (!group.of_root) group.backwards = all_backwards;
         while (used.contains(variable(symbols.turn(next), Variable::repeated))) ++next;
         group.variable = variable(symbols.turn(next++), Variable::repeated);
@@ -340,7 +346,14 @@ std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& sym
     return out;
 }
 
-std::vector<Widening> lowerings(const Cut& cut, const Symbols& symbols) {
+Window told_apart(Window window, std::int64_t from, const Window& all) {
+    if (std::ranges::any_of(window.growth, [](const auto& one) { return one.second < 0; })) return all;
+    if (window.growth.empty() && window.value < from) return window;
+    window.value = std::min(window.value, from);
+    return {window.value, all.room == unlimited ? unlimited : all.value + all.room - window.value, {}};
+}
+
+std::vector<Widening> lowerings(const Cut& cut, const Symbols& symbols, const ToldApart& told_apart) {
     std::vector<Affine> registers, roots;
     for (const Register& one : cut.registers) registers.push_back(number(one, cut, symbols));
     for (std::size_t root = 0; root < symbols.roots.size(); ++root) {
@@ -361,8 +374,11 @@ std::vector<Widening> lowerings(const Cut& cut, const Symbols& symbols) {
         if (!partly(cut.registers[i])) continue;
         for (const auto& [variable, slope] : registers[i].turns) fewer[variable] = 0;  // other lanes stay
     }
-    for (std::size_t root = 0; root < roots.size(); ++root)
-        if (!is_turns(symbols, root)) look(roots[root], symbols.roots[root].least);
+    for (std::size_t root = 0; root < roots.size(); ++root) {
+        const auto from = told_apart.find(static_cast<int>(root));
+        if (!is_turns(symbols, root))
+            look(roots[root], from == told_apart.end() ? symbols.roots[root].least : from->second);
+    }
     const auto change = [&](std::vector<Widening::Change> Widening::*list, std::size_t index,
                             const Affine& its) {
         for (const auto& [variable, slope] : its.turns) {

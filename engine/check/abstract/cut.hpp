@@ -46,12 +46,16 @@ struct Widening {
     void mix(std::uint64_t number) { key = (key ^ number) * 0x9E3779B97F4A7C15U + (key >> 29); }
 };
 
+/// Numbers of the launch whose least values are told apart, by root: from this value on it may be anything.
+using ToldApart = std::map<int, std::int64_t>;
+
 /// What a widening relates. Nothing that is proved rests on it.
 struct Relations {
     std::function<bool(int root)> keeps;  ///< whether its values belong to counters
     std::function<int(std::uint32_t warp, std::uint32_t slot)>
         counts;  ///< the root that it counts to; -1: none
     std::function<bool(std::uint32_t slot)> may_count;
+    const ToldApart& told_apart;
 };
 /// Returns how `now` is to be widened so that it covers `before`, too; nothing where they differ in more than
 /// counters.
@@ -60,7 +64,11 @@ std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& sym
 
 /// Returns for each variable for turns how the cut stands for fewer turns, too: a loop that has turned some
 /// times may have turned once. So cuts that were come to after other numbers of turns are one.
-std::vector<Widening> lowerings(const Cut& cut, const Symbols& symbols);
+std::vector<Widening> lowerings(const Cut& cut, const Symbols& symbols, const ToldApart& told_apart);
+
+/// Returns what a window becomes when nothing compares the root any more, where its values up to `from` are
+/// told apart.
+Window told_apart(Window window, std::int64_t from, const Window& all);
 
 /// The drawn numbers that no register depends on, neither on them nor on what is computed of them.
 std::set<int> idle_draws(const std::vector<Register>& registers, const Symbols& symbols);

@@ -29,7 +29,7 @@ struct Counting {
     }
     /// By how much the counter may be less.
     std::int64_t less() const {
-        const std::vector<Widening> all = lowerings(cut, symbols);
+        const std::vector<Widening> all = lowerings(cut, symbols, {});
         return all.empty() ? 0 : all.front().registers.front().back;
     }
 };
@@ -46,7 +46,7 @@ TEST_CASE("a cut behind some turns stands for one turn") {
 TEST_CASE("all that goes with the turns goes back alike") {
     Counting down(20);
     down.counter(1, 5, {{down.turns, -1}}, ~0U);
-    const std::vector<Widening> all = lowerings(down.cut, down.symbols);
+    const std::vector<Widening> all = lowerings(down.cut, down.symbols, {});
     REQUIRE(all.size() == 1);
     REQUIRE(all[0].registers.size() == 2);
     CHECK(all[0].registers[0].back == 19);
@@ -64,8 +64,8 @@ TEST_CASE("the least of what goes with the turns bounds how many there are fewer
 TEST_CASE("a register that goes with the turns in some lanes alone stays, and so do the turns") {
     Counting some(20);
     some.counter(1, 30, {{some.turns, 1}}, 1);
-    CHECK(lowerings(some.cut, some.symbols).empty());
+    CHECK(lowerings(some.cut, some.symbols, {}).empty());
     // Whichever of the registers comes first.
     std::swap(some.cut.registers[0], some.cut.registers[1]);
-    CHECK(lowerings(some.cut, some.symbols).empty());
+    CHECK(lowerings(some.cut, some.symbols, {}).empty());
 }
