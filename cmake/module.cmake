@@ -1,5 +1,6 @@
 # wgrun_module(NAME DEPENDS OTHER...)    engine/NAME/*.cpp   -> static library wgrun_NAME; WGRUN_ENGINE lists them
 # wgrun_bindings(NAME DEPENDS OTHER...)  bindings/NAME/*.cpp -> static library wgrun_NAME
+# wgrun_runs_once(NAME...)               modules and bindings whose code has no loops that take time: -O1, which compiles in two thirds of it
 # wgrun_embed(TARGET FOLDER FUNCTION)    FOLDER/*.lua become strings inside TARGET, which FUNCTION() gives
 # wgrun_embed_code(TARGET FOLDER)        and what Lua makes of them, which stdlib_code() gives
 #
@@ -86,6 +87,12 @@ endfunction()
 
 function(wgrun_bindings name)
     wgrun_library(${name} bindings ${ARGN})
+endfunction()
+
+function(wgrun_runs_once)
+    foreach(name IN LISTS ARGN)
+        target_compile_options(wgrun_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    endforeach()
 endfunction()
 
 function(wgrun_embed target folder function)

@@ -159,6 +159,7 @@ class Explorer {
         lowers_ ? open_.pop_front() : open_.pop_back();
         if (from.from->replaced) return;
         run_->restore(*from.from->saved);
+        spend_on_roots();
         for (std::size_t root = from.windows.size(); root < symbols_.roots.size(); ++root)
             from.windows.push_back(symbols_.window(static_cast<int>(root)));
         run_->forms().choose(from.windows);
@@ -174,6 +175,12 @@ class Explorer {
                 {from.from->number, arrive(from.from->cut.widenings), run_->draws(), run_->branches()});
         else if (!run_->complete())
             fail(program_.where(), "a warp is not followed to its end");
+    }
+
+    /// Windows that are chosen, read or copied, in the time of an operation.
+    void spend_on_roots() {
+        constexpr std::size_t chosen = 8;
+        run_->spend(static_cast<std::int64_t>(symbols_.roots.size() / chosen));
     }
 
     void examine(const Widenings& widenings) {
@@ -214,6 +221,7 @@ class Explorer {
                 const Root& its_root = symbols_.roots[root];
                 fail(its_root.where, fmt::format("{} decides, and takes too many values", its_root.name));
             }
+            spend_on_roots();
             std::vector<Window> greater = windows;
             greater[root].value += room + 1;
             if (its.room != unlimited) greater[root].room -= room + 1;

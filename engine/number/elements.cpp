@@ -1,8 +1,6 @@
 // Arrays of any element type, chosen at run time.
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "number/element.hpp"
 #include "number/number.hpp"
 #include "wgrun/count_of.hpp"
@@ -24,11 +22,11 @@ std::int64_t bytes_of(Dtype dtype, std::int64_t items) {
     if (items < 0)
         throw ArgumentError(fmt::format("{}: a count must not be negative", count_of(items, "element")));
     if (dtype == Dtype::b1) return items / 8 + (items % 8 != 0 ? 1 : 0);
-    const int bytes = bits(dtype) / 8;
-    if (items > std::numeric_limits<std::int64_t>::max() / bytes)
+    std::int64_t bytes = 0;
+    if (__builtin_mul_overflow(items, bits(dtype) / 8, &bytes))
         throw ArgumentError(
             fmt::format("{} of {} are more than 2^63 bytes", count_of(items, "element"), to_string(dtype)));
-    return items * bytes;
+    return bytes;
 }
 
 void encode(Dtype dtype, std::span<const double> values, std::span<std::byte> bytes) {

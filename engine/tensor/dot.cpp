@@ -1,6 +1,8 @@
-#include <vector>
+#include <algorithm>
+#include <array>
 
 #include "number/number.hpp"
+#include "tensor/chunk.hpp"
 #include "wgrun/diagnostic.hpp"
 #include "wgrun/tensor.hpp"
 
@@ -19,6 +21,15 @@ void check_vector(const char* name, const Tensor& tensor, const StridedVector& v
                             to_string(tensor));
 }
 
+/// The elements of `v` from its `from`-th one on.
+void read(const Tensor& tensor, const StridedVector& v, std::int64_t from, std::span<double> values) {
+    const std::int64_t first = v.first + from * v.stride;
+    if (v.stride == 1 && tensor.dtype() != Dtype::b1)
+        return decode(tensor.dtype(), chunk_bytes(tensor, first, values.size()), values);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = tensor.get(first + static_cast<std::int64_t>(i) * v.stride);
+}
+
 }  // namespace
 
 double dot(const Tensor& a, const StridedVector& of_a, const Tensor& b, const StridedVector& of_b,
@@ -28,8 +39,14 @@ double dot(const Tensor& a, const StridedVector& of_a, const Tensor& b, const St
     check_vector("the first tensor", a, of_a, count);
     check_vector("the second tensor", b, of_b, count);
     double sum = 0;
-    for (std::int64_t i = 0; i < count; ++i)
-        sum += a.get(of_a.first + i * of_a.stride) * b.get(of_b.first + i * of_b.stride);
+    std::array<double, 256> values_a, values_b;
+    for (std::int64_t from = 0; from < count; from += std::ssize(values_a)) {
+        const auto size = static_cast<std::size_t>(std::min(std::ssize(values_a), count - from));
+        const std::span some_a = std::span(values_a).first(size), some_b = std::span(values_b).first(size);
+        read(a, of_a, from, some_a);
+        read(b, of_b, from, some_b);
+        for (std::size_t i = 0; i < size; ++i) sum += some_a[i] * some_b[i];
+    }
     return sum;
 }
 

@@ -379,7 +379,7 @@ err_lacks "warning:"
 
 # Boxes that the text does not describe: the copies of two phases by one map bring the same bytes, and a store reads what threads have
 # written for it. A finding of a launch with one of the numbers names that number.
-boxes() { sed "$1" "$SOURCE/tests/ptx/boxes_of_maps.ptx" >boxes_of_maps.ptx; run check boxes_of_maps.ptx; exits 0; }
+boxes() { sed "$1" "$SOURCE/tests/ptx/boxes_of_maps.ptx" >boxes_of_maps.ptx; run check --budget 2 boxes_of_maps.ptx; exits 0; }
 boxes ''
 err ""
 boxes '26s/2048/1024/'
@@ -393,7 +393,7 @@ err_has "warning: thread 32 reads \`row\`"
 err_has "in launches whose numbers are 832, 896, 960 and 1000"
 # An error in data hides no other one.
 sed '61s/fence.proxy.async.shared::cta;//; 66s/bar.sync 0;//' "$SOURCE/tests/ptx/boxes_of_maps.ptx" >boxes_of_maps.ptx
-run check boxes_of_maps.ptx
+run check --budget 2 boxes_of_maps.ptx
 exits 1
 err_has "boxes_of_maps.ptx:63: error: the bulk copy reads shared memory that was written through the generic proxy, with no fence.proxy.async in between [WG-PROXY-01]"
 err_has "boxes_of_maps.ptx:67: warning: the bulk copy reads \`tile\` + 2064, which thread 1 wrote: nothing orders the two [WG-RACE-01]"

@@ -53,5 +53,5 @@ END
 run --restricted --backend=sim kernel.lua
 exits 0
 out ran
-run check --restricted kernel.lua
+run check --restricted --budget 0.1 kernel.lua
 exits 0

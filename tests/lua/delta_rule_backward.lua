@@ -25,20 +25,16 @@ local function gradients(tokens, scale, at, s, ds, each)
   local kept = {}
   for t = 0, tokens - 1 do
     local _, key, value, decay, beta = at(t)
-    local before, w = {}, {} -- the state after the decay, and what the token writes
-    for j = 1, dim do w[j] = value[j] end
+    local w, before = { table.unpack(value) }, s -- what the token writes
     for i = 1, dim do
-      local row, x, of_channel, out = s[i], key[i], decay[i], {}
-      for j = 1, dim do
-        out[j] = row[j] * of_channel
-        w[j] = w[j] - x * out[j]
-      end
-      before[i] = out
+      local row, x = before[i], key[i] * decay[i]
+      for j = 1, dim do w[j] = w[j] - x * row[j] end
     end
     s = {}
     for i = 1, dim do
-      local row, x, out = before[i], key[i] * beta, {}
-      for j = 1, dim do out[j] = row[j] + x * w[j] end
+      local row, of_channel, x = before[i], decay[i], key[i] * beta
+      local out = { table.unpack(row) }
+      for j = 1, dim do out[j] = row[j] * of_channel + x * w[j] end
       s[i] = out
     end
     kept[t] = { before, w, s }
@@ -51,10 +47,12 @@ local function gradients(tokens, scale, at, s, ds, each)
     for i = 1, dim do
       local row, of, x, y, sum, written = after[i], ds[i], scale * q[i], key[i], 0, 0
       for j = 1, dim do
-        sum = sum + row[j] * d_o[j]
-        of[j] = of[j] + x * d_o[j]
-        dw[j] = dw[j] + of[j] * y
-        written = written + of[j] * w[j]
+        local o = d_o[j]
+        local left = of[j] + x * o
+        sum = sum + row[j] * o
+        of[j] = left
+        dw[j] = dw[j] + left * y
+        written = written + left * w[j]
       end
       dq[i], dk[i] = scale * sum, beta * written
     end
@@ -65,12 +63,12 @@ local function gradients(tokens, scale, at, s, ds, each)
     for i = 1, dim do
       local row, of, y, sum, of_decay, of_channel = before[i], ds[i], key[i], 0, 0, decay[i]
       for j = 1, dim do
+        local left = of[j] - y * dv[j]
         sum = sum + row[j] * dv[j]
-        of[j] = of[j] - y * dv[j]
-        of_decay = of_decay + row[j] * of[j]
-        of[j] = of[j] * of_channel
+        of_decay = of_decay + row[j] * left
+        of[j] = left * of_channel
       end
-      dk[i], dg[i] = dk[i] - sum, of_decay
+      dk[i], dg[i] = dk[i] - sum * of_channel, of_decay * of_channel
     end
     each(t, dq, dk, dv, dg, dbeta)
   end
