@@ -1,7 +1,8 @@
 -- The kernel of wg.attention, after FlashAttention (Dao 2022; Shah et al. 2024 for Hopper): O = softmax(Q K^T) V in one
 -- pass over the keys. Persistent CTAs draw tiles from a queue. A tile has 64 queries for each consumer
 -- warpgroup (attention/consume.lua), and the keys that these see. A producer thread copies blocks of keys by TMA, from
--- the last to the first. Where the keys are in parts (attention/splits.lua), a cluster has one tile.
+-- the last to the first; where a block of keys has several pages, three threads of three warps do, one for each operand.
+-- Where the keys are in parts (attention/splits.lua), a cluster has one tile.
 
 local wg = require "wgrun"
 local consume = require "wgrun.attention.consume"
@@ -16,8 +17,8 @@ local parameters = require "wgrun.builder.parameters"
 
 local module = {}
 
--- The producer: the queries of a tile, its blocks of K, and V a block behind, since the scores come first.
-local function produce(g)
+-- What copies tiles by TMA, of each operand: load(at, row), where `at` has the batch and the head, and `row` is the first.
+local function loaders(g)
   local k, p, rings, maps, buffers = g.k, g.p, g.rings, g.maps, g.buffers
   local rank = p.split_columns and k:special "cluster_ctarank" or nil
   local load_own, load_shared = tensors.loader(k, p), tensors.loader(k, p, rank)
@@ -35,21 +36,44 @@ local function produce(g)
       end
     end
   end
-  local load_q = loader(rings.q, p.q, maps.Q, k:address(buffers.q))
-  local load_k = loader(rings.k, p.k, maps.K, k:address(buffers.k), p.lines)
-  local load_v = p.fp8 and loader(rings.raw, p.raw, maps.V, k:address(buffers.raw))
-    or loader(rings.v, p.v, maps.V, k:address(buffers.v), p.value_lines)
+  return {
+    q = function()
+      local load = loader(rings.q, p.q, maps.Q, k:address(buffers.q))
+      return function(at)
+        for c = 0, p.query_tiles - 1 do
+          load(at, at.row + at.query_start + (rank and rank << 6 or 64 * c))
+        end
+      end
+    end,
+    k = function() return loader(rings.k, p.k, maps.K, k:address(buffers.k), p.lines) end,
+    v = function()
+      return p.fp8 and loader(rings.raw, p.raw, maps.V, k:address(buffers.raw))
+        or loader(rings.v, p.v, maps.V, k:address(buffers.v), p.value_lines)
+    end,
+  }
+end
 
-  local function copies(at, draw)
-    local group = p.heads // p.kv_heads
-    local kv = { batch = at.batch, head = division.divided(k, at.head, group), keys = at.keys }
-    local key = k:mov(at.key_start + at.last * p.block, { type = "u32" })
+-- The keys of a tile as loaders have them, and a register with the first one of the tile's last block.
+local function keys_of(g, at)
+  local k, p = g.k, g.p
+  return { batch = at.batch, head = division.divided(k, at.head, p.heads // p.kv_heads), keys = at.keys },
+    k:mov(at.key_start + at.last * p.block, { type = "u32" })
+end
+
+-- The first key of the block that follows, of each_later.
+local function first_key(g, at, block, key) return block and at.key_start + block * g.p.block or key - g.p.block end
+
+-- One thread copies all: the queries of a tile, its blocks of K, and V a block behind, since the scores come first.
+local function copy_all(g)
+  local k, p = g.k, g.p
+  local of = loaders(g)
+  local load_q, load_k, load_v = of.q(), of.k(), of.v()
+  return function(at, draw)
+    local kv, key = keys_of(g, at)
     load_k(kv, key)
-    for c = 0, p.query_tiles - 1 do
-      load_q(at, at.row + at.query_start + (rank and rank << 6 or 64 * c))
-    end
+    load_q(at)
     scheduler.each_later(g, at, function(block)
-      local following = block and at.key_start + block * p.block or key - p.block
+      local following = first_key(g, at, block, key)
       if p.fp8 then load_v(kv, key) end -- it is transposed before it is needed
       load_k(kv, following)
       if not p.fp8 then load_v(kv, key) end
@@ -58,10 +82,40 @@ local function produce(g)
     draw() -- the answer comes while the last keys are multiplied
     load_v(kv, key)
   end
+end
 
+-- The same of the queries alone.
+local function copy_queries(g)
+  local load = loaders(g).q()
+  return function(at, draw)
+    load(at)
+    draw()
+  end
+end
+
+-- The thread that draws tiles, and copies them or their queries.
+local function produce(g)
+  local k = g.k
+  local copy = g.p.copiers == 1 and copy_all(g) or copy_queries(g)
   g.scheduler.draw(function(at, draw)
-    if not at.some then return copies(at, draw) end
-    k:if_(at.some, function() copies(at, draw) end)
+    if not at.some then return copy(at, draw) end
+    k:if_(at.some, function() copy(at, draw) end)
+  end)
+end
+
+-- A warp whose first lane copies the blocks of K or of V.
+local function copy_blocks(g, name)
+  local k = g.k
+  local load, first = loaders(g)[name](), (k:special "tid.x" & 31):eq(0)
+  g.scheduler.each(function(at)
+    k:if_(at.some and first & at.some or first, function()
+      local kv, key = keys_of(g, at)
+      load(kv, key)
+      scheduler.each_later(g, at, function(block)
+        k:mov(key, first_key(g, at, block, key))
+        load(kv, key)
+      end)
+    end)
   end)
 end
 
@@ -127,7 +181,7 @@ function module.make(p, list)
     g.maps.O = g.maps.O or g.sizes.O
     local readers = 4 * p.consumers
     g.buffers, g.rings = stages_of(k, p, p.split_columns and 2 * readers or readers)
-    g.scheduler = scheduler.scheduler(g, readers + p.transposers)
+    g.scheduler = scheduler.scheduler(g, readers + p.transposers + p.copiers - 1)
 
     local thread = k:special "tid.x"
     k:if_(thread:eq(0), function() begin(g) end)
@@ -139,6 +193,11 @@ function module.make(p, list)
     k:if_((thread >> 7):eq(0), function()
       k:setmaxnreg_dec(p.registers[1])
       k:if_(thread:eq(0), function() produce(g) end)
+      if p.copiers == 3 then
+        for warp, name in ipairs { "k", "v" } do
+          k:if_((thread >> 5):eq(warp), function() copy_blocks(g, name) end)
+        end
+      end
       if p.fp8 then k:if_((thread >> 5):ge(4 - p.transposers), function() transpose(g) end) end
     end, function()
       k:setmaxnreg_inc(p.registers[2])

@@ -155,6 +155,7 @@ function module.make(opts)
   p.parts = p.split_columns and 2 or 1 -- of a block, in columns: each a stage
   if p.page then exclusions.refuse_conflicts(p, "page") end
   decode_plan.choose_boxes(p, "boxes")
+  p.copiers = p.box_rows < p.block and 3 or 1 -- one for each operand, where a block is of several boxes
   p.threads, p.m = 128 * (1 + p.consumers), 64 * p.consumers
   p.registers = p.consumers == 3 and { 32, 160 } or { 40, 232 }
   p.transposers, p.lift, p.ones = 0, 0, 0
