@@ -1,7 +1,7 @@
 -- The kernel of wg.attention, after FlashAttention (Dao 2022; Shah et al. 2024 for Hopper): O = softmax(Q K^T) V in one
 -- pass over the keys. Persistent CTAs draw tiles from a queue. A tile has 64 queries for each consumer
 -- warpgroup (attention/consume.lua), and the keys that these see. A producer thread copies blocks of keys by TMA, from
--- the last to the first; where a block of keys has several pages, three threads of three warps do, one for each operand.
+-- the last to the first; where a block of keys has several pages, threads of three warps do, one for each operand.
 -- Where the keys are in parts (attention/splits.lua), a cluster has one tile.
 
 local wg = require "wgrun"
@@ -17,7 +17,8 @@ local parameters = require "wgrun.builder.parameters"
 
 local module = {}
 
--- What copies tiles by TMA, of each operand: load(at, row), where `at` has the batch and the head, and `row` is the first.
+-- What copies tiles by TMA, of each operand: load(at, row), where `at` has the batch and the head, and `row` is the
+-- first.
 local function loaders(g)
   local k, p, rings, maps, buffers = g.k, g.p, g.rings, g.maps, g.buffers
   local rank = p.split_columns and k:special "cluster_ctarank" or nil
