@@ -5,6 +5,7 @@
 
 #include "isa/algebra.hpp"
 #include "isa/families.hpp"
+#include "isa/known_bits.hpp"
 #include "isa/lanes.hpp"
 #include "isa/shapes.hpp"
 
@@ -167,28 +168,50 @@ std::uint32_t chosen(std::uint64_t bytes, std::uint32_t choice) {
     return byte & 0x80U ? 0xFFU : 0U;
 }
 
-/// `choices` returns for c the bytes of d, four bits each.
-template <class Choices>
-void run_prmt(const Step& s, Machine& m, Choices choices) {
-    map3<std::uint32_t, std::uint32_t, std::uint32_t>(
-        s, m, [&](std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-            const std::uint64_t both = std::uint64_t{b} << 32 | a;
-            const std::uint32_t of_bytes = choices(c);
-            std::uint32_t d = 0;
-            for (std::uint32_t i = 0; i < 4; ++i) d |= chosen(both, of_bytes >> 4 * i & 15U) << 8 * i;
-            return d;
-        });
+/// Returns the four bytes of {b, a} that `choices` has four bits for, each.
+std::uint32_t permuted(std::uint32_t a, std::uint32_t b, std::uint32_t choices) {
+    const std::uint64_t both = std::uint64_t{b} << 32 | a;
+    std::uint32_t d = 0;
+    for (std::uint32_t i = 0; i < 4; ++i) d |= chosen(both, choices >> 4 * i & 15U) << 8 * i;
+    return d;
 }
 
-/// A mode of prmt (PTX ISA 9.7.9.7) selects the bytes by two bits of c.
+/// What c chooses, as `permuted` takes it: its digits...
+struct ByDigits {
+    static std::uint32_t choices(std::uint32_t c) { return c; }
+};
+/// ...or, with a mode of prmt (PTX ISA 9.7.9.7), what two bits of it say.
 template <std::uint32_t of_0, std::uint32_t of_1, std::uint32_t of_2, std::uint32_t of_3>
-void run_prmt_mode(const Step& s, Machine& m) {
-    static constexpr std::uint32_t table[] = {of_0, of_1, of_2, of_3};
-    run_prmt(s, m, [](std::uint32_t c) { return table[c & 3U]; });
+struct ByMode {
+    static std::uint32_t choices(std::uint32_t c) {
+        static constexpr std::uint32_t table[] = {of_0, of_1, of_2, of_3};
+        return table[c & 3U];
+    }
+};
+
+template <class Choice>
+void run_prmt(const Step& s, Machine& m) {
+    map3<std::uint32_t, std::uint32_t, std::uint32_t>(
+        s, m,
+        [](std::uint32_t a, std::uint32_t b, std::uint32_t c) { return permuted(a, b, Choice::choices(c)); });
 }
 
-Instruction permutation(std::string_view name, std::string_view summary, std::string_view ptx,
-                        void (*run)(const Step&, Machine&)) {
+/// Each bit of d is one bit of a or b, so that d has most ones where they have.
+template <class Choice>
+KnownBits bits_of_prmt(const Step& s, const BitsOf& of) {
+    const KnownBits a = of(s.operands[1]), b = of(s.operands[2]);
+    const auto c = of(s.operands[3]).value();
+    if (!c) return {};
+    const auto with = [&](std::uint64_t from_a, std::uint64_t from_b) {
+        return permuted(static_cast<std::uint32_t>(from_a), static_cast<std::uint32_t>(from_b),
+                        Choice::choices(static_cast<std::uint32_t>(*c)));
+    };
+    const std::uint32_t least = with(a.least(), b.least()), greatest = with(a.greatest(), b.greatest());
+    return {least, greatest & ~least};
+}
+
+template <class Choice>
+Instruction permutation(std::string_view name, std::string_view summary, std::string_view ptx) {
     return {.name = name,
             .summary = summary,
             .section = "9.7.9.7",
@@ -196,7 +219,8 @@ Instruction permutation(std::string_view name, std::string_view summary, std::st
             .operands = {out("d"), in("a"), in("b"), in("c")},
             .ptx = ptx,
             .work = Work::logic,
-            .run = run};
+            .known_bits = bits_of_prmt<Choice>,
+            .run = run_prmt<Choice>};
 }
 
 Instruction funnel(std::string_view name, std::string_view summary, std::string_view ptx,
@@ -431,22 +455,25 @@ std::span<const Instruction> bits_family() {
                "shf.r.clamp{.type} {%d}, {%a}, {%b}, {%c}", run_shf<false, false>),
         funnel("shf.r.wrap", "the lower half of {b, a} >> c % 32", "shf.r.wrap{.type} {%d}, {%a}, {%b}, {%c}",
                run_shf<false, true>),
-        permutation("prmt",
-                    "four bytes of {b, a}: each of four digits of c chooses one, or with 8 added its sign",
-                    "prmt{.type} {%d}, {%a}, {%b}, {%c}",
-                    [](const Step& s, Machine& m) { run_prmt(s, m, [](std::uint32_t c) { return c; }); }),
-        permutation("prmt.f4e", "bytes c to c + 3 of {b, a}", "prmt{.type}.f4e {%d}, {%a}, {%b}, {%c}",
-                    run_prmt_mode<0x3210, 0x4321, 0x5432, 0x6543>),
-        permutation("prmt.b4e", "bytes c, c - 1, c - 2 and c - 3 of {b, a}, modulo 8",
-                    "prmt{.type}.b4e {%d}, {%a}, {%b}, {%c}", run_prmt_mode<0x5670, 0x6701, 0x7012, 0x0123>),
-        permutation("prmt.rc8", "byte c of a, four times", "prmt{.type}.rc8 {%d}, {%a}, {%b}, {%c}",
-                    run_prmt_mode<0x0000, 0x1111, 0x2222, 0x3333>),
-        permutation("prmt.ecl", "the bytes of a; in place of those below byte c, byte c",
-                    "prmt{.type}.ecl {%d}, {%a}, {%b}, {%c}", run_prmt_mode<0x3210, 0x3211, 0x3222, 0x3333>),
-        permutation("prmt.ecr", "the bytes of a; in place of those above byte c, byte c",
-                    "prmt{.type}.ecr {%d}, {%a}, {%b}, {%c}", run_prmt_mode<0x0000, 0x1110, 0x2210, 0x3210>),
-        permutation("prmt.rc16", "a half of a, twice: the lower one for even c",
-                    "prmt{.type}.rc16 {%d}, {%a}, {%b}, {%c}", run_prmt_mode<0x1010, 0x3232, 0x1010, 0x3232>),
+        permutation<ByDigits>(
+            "prmt", "four bytes of {b, a}: each of four digits of c chooses one, or with 8 added its sign",
+            "prmt{.type} {%d}, {%a}, {%b}, {%c}"),
+        permutation<ByMode<0x3210, 0x4321, 0x5432, 0x6543>>("prmt.f4e", "bytes c to c + 3 of {b, a}",
+                                                            "prmt{.type}.f4e {%d}, {%a}, {%b}, {%c}"),
+        permutation<ByMode<0x5670, 0x6701, 0x7012, 0x0123>>(
+            "prmt.b4e", "bytes c, c - 1, c - 2 and c - 3 of {b, a}, modulo 8",
+            "prmt{.type}.b4e {%d}, {%a}, {%b}, {%c}"),
+        permutation<ByMode<0x0000, 0x1111, 0x2222, 0x3333>>("prmt.rc8", "byte c of a, four times",
+                                                            "prmt{.type}.rc8 {%d}, {%a}, {%b}, {%c}"),
+        permutation<ByMode<0x3210, 0x3211, 0x3222, 0x3333>>(
+            "prmt.ecl", "the bytes of a; in place of those below byte c, byte c",
+            "prmt{.type}.ecl {%d}, {%a}, {%b}, {%c}"),
+        permutation<ByMode<0x0000, 0x1110, 0x2210, 0x3210>>(
+            "prmt.ecr", "the bytes of a; in place of those above byte c, byte c",
+            "prmt{.type}.ecr {%d}, {%a}, {%b}, {%c}"),
+        permutation<ByMode<0x1010, 0x3232, 0x1010, 0x3232>>("prmt.rc16",
+                                                            "a half of a, twice: the lower one for even c",
+                                                            "prmt{.type}.rc16 {%d}, {%a}, {%b}, {%c}"),
         {.name = "dp4a",
          .summary = "c and the products of the four bytes of a with those of b",
          .section = "9.7.1.23",

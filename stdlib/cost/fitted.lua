@@ -112,10 +112,13 @@ return {
 
   -- Weights of 4 and 8 bits (docs/experiments/mixed_input.md). Times in microseconds.
   mixed_input = {
-    -- In which the warps of an SM convert 2^15 weights and multiply them by so many rows of A.
-    turns = { { 8, 0.40 }, { 16, 0.46 }, { 24, 0.515 }, { 32, 0.575 }, { 64, 0.84 }, { 128, 1.26 }, { 256, 2.6 } },
+    -- In which the warps of an SM convert 2^15 weights and multiply them by so many rows of A, by the bytes of an
+    -- element of A. An A of e4m3 was measured with 16, 64, 128, 192 and 256 rows.
+    turns = {
+      { { 16, 0.385 }, { 64, 0.64 }, { 128, 0.77 }, { 192, 0.96 }, { 256, 1.28 } },
+      { { 8, 0.40 }, { 16, 0.46 }, { 24, 0.515 }, { 32, 0.575 }, { 64, 0.84 }, { 128, 1.26 }, { 256, 2.6 } },
+    },
     bits_8 = 1.06, -- how much longer with weights of 8 bits
-    e4m3 = 0.6, -- of it with an A of e4m3: by counts of instructions and the tensor cores' rate, not fitted
     memory = 0.998, -- of what kernels get of the memory's bandwidth
     one_memory = 0.00998, -- of it, what one SM gets
     l2_bytes = 9.3e4, -- on the way from the L2 cache to an SM
@@ -123,7 +126,7 @@ return {
     start = 2.0,
     round = 1.5, -- of each round but the first
     sums = 0.28, -- of slices of K: until they are added up
-    sum_bytes = 8.5e4,
+    sum_bytes = { 1.9e4, 8.5e4 }, -- likewise, of those that other CTAs send
     stream_sums = 2.7, -- likewise through global memory
     stream_bytes = 7.6e4,
     stream_tile = 0.16,

@@ -20,6 +20,7 @@ local magnitudes, signs = 0x77777777, 0x80808080
 
 local greatest, nan = 30, 31 -- entries of the table: of the greatest scale of a row, 2^6; of NaN
 local entries, entry_bytes, exponent = 32, 8, 6
+local places_of_entries = (entries - 1) * entry_bytes * 0x01010101 -- in each byte of a word
 
 -- A power of two in f32, of its exponent, 127 more.
 local function power(k, biased)
@@ -72,10 +73,10 @@ function module.emit(k, p, buffer)
     scales = function(load)
       local loaded = {}
       for unit = 0, p.slice_k // 64 - 1 do
-        local word = load(unit)[1]
+        local places = load(unit)[1] & places_of_entries
         for i = 0, 3 do -- rows r and r + 8, and of each two steps
           local bytes = k:regs("b32", 2)
-          k:ld_shared_v2_b32(bytes, entries_of + ((i == 0 and word or word >> 8 * i) & (entries - 1) * entry_bytes))
+          k:ld_shared_v2_b32(bytes, entries_of + k:prmt_b32(places, 0, 0x4440 + i))
           loaded[2 * (2 * unit + i % 2) + i // 2] = bytes
         end
       end

@@ -132,3 +132,13 @@ TEST_CASE("sums and products keep what is known of the lower bits") {
     CHECK(isa::possible_relations(Type::s32, isa::up_to(7), KnownBits::of(0)) == (2 | 4));
     CHECK(isa::possible_relations(Type::s32, KnownBits{}, KnownBits::of(0x7FFFFFFF)) == (1 | 2));
 }
+
+TEST_CASE("a permutation keeps what is known of the bytes that it chooses") {
+    isa::Step step;
+    step.op = isa::find("prmt");
+    step.form = isa::resolve(*step.op, {});
+    step.operands = {Operand::of(Reg{0}), Operand::of(Reg{1}), Operand::immediate(0x80),
+                     Operand::immediate(0x4C42)};
+    const KnownBits says = isa::known_bits(step, [](Reg) { return KnownBits{0x010000, 0xF8F8F8F8}; });
+    CHECK(says == KnownBits{0x80FF8001, 0xF8});
+}
