@@ -118,7 +118,7 @@ local function score_block(me)
     if part > 0 then
       me.earlier = { stage = me.k:mov(me.key.stage, { type = "u32" }) }
       me.rings.k:advance(me.key)
-      me.rings.k:wait(me.key)
+      pages.wait(me, me.rings.k, me.key)
     end
     me.score(me.query, me.key, part)
   end
@@ -155,7 +155,7 @@ local function first_block(me, at, scored, hide)
   local k = me.k
   me.walk = scheduler.walk(me, at)
   me.rings.q:wait(me.query)
-  me.rings.k:wait(me.key)
+  pages.wait(me, me.rings.k, me.key)
   me.turns:take()
   score_block(me)
   me.turns:pass()
@@ -175,10 +175,10 @@ end
 local function step(me, at, scored, hide, clear)
   local k, p = me.k, me.p
   me.walk.step()
-  if not p.fp8 then me.rings.k:wait(me.key) end
+  if not p.fp8 then pages.wait(me, me.rings.k, me.key) end
   me.turns:take()
   score_block(me)
-  me.rings.v:wait(me.value)
+  pages.wait(me, me.rings.v, me.value)
   me.weigh(me.value)
   me.turns:pass()
   me.walk.look_ahead()
@@ -218,7 +218,7 @@ end
 local function last_product(me, at, output, value_factor)
   local k, p, weights, extra = me.k, me.p, me.weights, sink.load(me.k, me.p, me.sizes, at.head)
   if p.fp8 then me.rings.q:release(me.query, { lane = me.lane }) end
-  me.rings.v:wait(me.value)
+  pages.wait(me, me.rings.v, me.value)
   me.weigh(me.value)
   local inverse, logarithm
   if not weights.finish then inverse, logarithm = me.soft:finish(extra) end -- overlaps with the product
@@ -245,7 +245,7 @@ local function part(me, at, scored, hide)
   k:if_(at.some, function()
     first_block(me, at, scored, hide)
     each_step(me, at, function(clear) step(me, at, scored, hide, clear) end)
-    me.rings.v:wait(me.value)
+    pages.wait(me, me.rings.v, me.value)
     me.weigh(me.value)
     k:wgmma_wait_group(0)
   end)

@@ -104,19 +104,35 @@ local function produce(g)
   end)
 end
 
--- A warp whose first lane copies the blocks of K or of V.
+-- The same of K or V for a warp whose lanes copy rows.
+local function row_loader(g, name)
+  local k, p, ring = g.k, g.p, g.rings[name]
+  local tile, copy, cursor = p[name], pages.row_copier(k, p, g.sizes), ring:cursor()
+  local columns = name == "k" and p.dim or p.value_dim
+  return function(at, row)
+    ring:acquire(cursor)
+    copy(tile, g.sizes[name:upper()], columns, at, row, k:address(g.buffers[name]) + cursor.stage * tile.bytes)
+    k:cp_async_mbarrier_arrive_noinc(ring:full_barrier(cursor))
+    ring:advance(cursor)
+  end
+end
+
+-- A warp whose first lane, or all of whose lanes, copy the blocks of K or of V.
 local function copy_blocks(g, name)
-  local k = g.k
-  local load, first = loaders(g)[name](), (k:special "tid.x" & 31):eq(0)
+  local k, rows = g.k, g.p.copies == "rows"
+  local load = rows and row_loader(g, name) or loaders(g)[name]()
+  local first = not rows and (k:special "tid.x" & 31):eq(0) or nil
   g.scheduler.each(function(at)
-    k:if_(at.some and first & at.some or first, function()
+    local function copies()
       local kv, key = keys_of(g, at)
       load(kv, key)
       scheduler.each_later(g, at, function(block)
         k:mov(key, first_key(g, at, block, key))
         load(kv, key)
       end)
-    end)
+    end
+    local copying = first and at.some and first & at.some or first or at.some
+    if copying then k:if_(copying, copies) else copies() end
   end)
 end
 
@@ -143,10 +159,12 @@ local function stages_of(k, p, readers)
     q = k:pipeline {
       stages = p.query_stages * p.query_tiles, arrivals = p.fp8 and 4 or p.split_columns and 2 or 1, name = "query",
     },
-    k = k:pipeline { stages = p.stages, arrivals = readers, name = "key" },
+    k = k:pipeline {
+      stages = p.stages, arrivals = readers, producers = p.copies == "rows" and 32 or 1, name = "key",
+    },
     v = k:pipeline {
       stages = p.value_stages, arrivals = p.split_columns and readers // 2 or readers,
-      producers = p.fp8 and p.transposers or 1, name = "value",
+      producers = p.fp8 and p.transposers or p.copies == "rows" and 32 or 1, name = "value",
     },
   }
   if p.fp8 then
@@ -167,7 +185,7 @@ end
 local function begin(g)
   local k, p, maps, rings = g.k, g.p, g.maps, g.rings
   for _, name in ipairs { "Q", "K", "V", "O" } do
-    if maps[name].pointee == nil then k:prefetch_tensormap(maps[name]) end
+    if maps[name] and maps[name].pointee == nil then k:prefetch_tensormap(maps[name]) end
   end
   if p.splits > 1 then splits.begin_join(k, p, g.buffers) end
   for _, ring in ipairs { rings.q, rings.k, rings.v, g.scheduler, rings.raw } do ring:init() end

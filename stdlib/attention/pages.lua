@@ -1,6 +1,7 @@
 -- K and V in pages, for wg.attention: a table has for each sequence where its pages are. A block of keys comes in boxes
 -- that lie in one page each. Boxes behind the end of a sequence are read from a page that there is not, and become 0;
--- behind the end within a box anything may lie, and 0 times infinity is no number: there consumers make V 0.
+-- behind the end within a box anything may lie, and 0 times infinity is no number: there consumers make V 0. Where
+-- pages have few keys, the lanes of a warp copy rows instead, 16 bytes each (`copies` = "rows").
 
 local tensors = require "wgrun.attention.tensors"
 local division = require "wgrun.builder.division"
@@ -24,6 +25,13 @@ local all_consumers = 7
 
 --- A plan for tensors of K and V in pages: their dimensions are pages, keys of a page, heads and columns (`layout`).
 function module.of_keys(p) return p.page and setmetatable({ packed = false }, { __index = p }) or p end
+
+--- Chooses "rows" where boxes would have few rows, and lines are of 128 bytes.
+function module.choose_copies(p)
+  local whole = p.lines.line_bytes == 128 and p.value_lines.line_bytes == 128
+  p.copies = p.page and p.box_rows < 8 and whole and p.block % 32 == 0 and "rows" or "boxes"
+  if p.page and p.copies == "boxes" then module.check_boxes(p) end
+end
 
 --- Raises where boxes would come to addresses that TMA cannot write to (PTX ISA 9.7.9.25.5.2).
 function module.check_boxes(p)
@@ -80,9 +88,48 @@ function module.loader(k, p, sizes)
   end
 end
 
+--- Returns copy(tile, tensor, columns, at, key, to), for all lanes of a warp: copies the block of keys from `key` on, of
+--- a sequence and head, by cp.async. Eight lanes copy a line of 128 bytes. What lies behind the end becomes 0.
+function module.row_copier(k, p, sizes)
+  local lane = k:special "tid.x" & 31
+  local unit, own, at_once = lane & 7, lane >> 3, 8
+  return function(tile, tensor, columns, at, key, to)
+    local from = k:mad_wide_u32(unit, 16, tensor)
+    k:loop({ from = own, to = p.block, step = 4 * at_once }, function(first)
+      local rows = {}
+      for i = 0, at_once - 1 do
+        local row = i == 0 and first or first + 4 * i
+        local number = key + row
+        local slot, page = division.divided(k, number, p.page), k:mov(0, { type = "u32" })
+        local inside = number:lt(at.keys)
+        k:ld_global_u32(page, k:element(sizes.pages, at.batch * sizes.table_width + slot), { guard = inside })
+        rows[i] = { row = row, page = page, inside = inside, in_page = number - slot * p.page }
+      end
+      for i = 0, at_once - 1 do
+        local one = rows[i]
+        local line = p.layout == "bhsd" and (one.page * p.kv_heads + at.head) * p.page + one.in_page
+          or (one.page * p.page + one.in_page) * p.kv_heads + at.head
+        local source, bytes = k:mad_wide_u32(line, 2 * columns, from), k:selp_b32(16, 0, one.inside, { type = "u32" })
+        local there = to + ((one.row << 7) + ((unit ~ (one.row & 7)) << 4))
+        for number, panel in ipairs(tile.tma_box.panels) do
+          k:cp_async_cg(
+            there + tile:offset(panel.mn, panel.k), source + 128 * (number - 1), { src_size = bytes })
+        end
+      end
+    end)
+  end
+end
+
+--- Waits for the cursor's stage of a ring of K or V. What threads have copied, products see behind a fence.
+function module.wait(me, ring, cursor)
+  ring:wait(cursor)
+  if me.p.copies == "rows" then me.k:fence_proxy_async { space = "shared::cta" } end
+end
+
 --- Of a tile's first block, which its sequence may not fill: makes V 0 behind the end.
 function module.clear_values(me, at)
   local k, p = me.k, me.p
+  if p.copies == "rows" then return end
   local from = me.walk.block * p.block
   k:if_((from + p.block):gt(at.keys), function()
     me.rings.v:wait(me.value)

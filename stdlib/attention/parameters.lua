@@ -36,6 +36,7 @@ end
 function module.make(p)
   local function operand(name, rows, lines) return { name, map = tensors.box(p, rows, true, lines or p.lines) } end
   local function keys(name, lines)
+    if p.copies == "rows" then return { name, ("const %s*"):format(p.dtype) } end
     return { name, map = tensors.box(pages.of_keys(p), p.box_rows, true, lines) }
   end
   local function given(name, type, note) return { name, type, note, value = function(l) return l.given[name] end } end

@@ -176,7 +176,7 @@ function module.make(opts)
   p.cluster = p.split_columns and 2 or p.splits
   lay_out(p)
   p.value_stages = p.split_columns and 2 or p.stages
-  if p.page then pages.check_boxes(p) end
+  pages.choose_copies(p)
   if p.splits == 1 then return p end
   local stage, bytes, room = splits.join_lacks(p, p.splits, p.stages)
   if stage then
