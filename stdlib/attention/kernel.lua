@@ -107,11 +107,12 @@ end
 -- The same of K or V for a warp whose lanes copy rows.
 local function row_loader(g, name)
   local k, p, ring = g.k, g.p, g.rings[name]
-  local tile, copy, cursor = p[name], pages.row_copier(k, p, g.sizes), ring:cursor()
-  local columns = name == "k" and p.dim or p.value_dim
-  return function(at, row)
+  local tile, cursor, columns = p[name], ring:cursor(), name == "k" and p.dim or p.value_dim
+  local look, copy = pages.row_copier(k, p, g.sizes)
+  return function(at, key)
+    look(at, key)
     ring:acquire(cursor)
-    copy(tile, g.sizes[name:upper()], columns, at, row, k:address(g.buffers[name]) + cursor.stage * tile.bytes)
+    copy(tile, g.sizes[name:upper()], columns, k:address(g.buffers[name]) + cursor.stage * tile.bytes)
     k:cp_async_mbarrier_arrive_noinc(ring:full_barrier(cursor))
     ring:advance(cursor)
   end

@@ -12,6 +12,9 @@ local module = {}
 -- No page has this number: what is read of it is 0.
 local nowhere = 0x7FFFFFFF
 
+-- Boxes of fewer rows take TMA longer than rows take a warp (docs/experiments/attention.md).
+local least_box = 16
+
 -- The boxes of a block, and how many of them a thread looks up at a time: few enough for its registers.
 local function boxes_of(p)
   local boxes = p.block // p.box_rows
@@ -29,7 +32,7 @@ function module.of_keys(p) return p.page and setmetatable({ packed = false }, { 
 --- Chooses "rows" where boxes would have few rows, and lines are of 128 bytes.
 function module.choose_copies(p)
   local whole = p.lines.line_bytes == 128 and p.value_lines.line_bytes == 128
-  p.copies = p.page and p.box_rows < 8 and whole and p.block % 32 == 0 and "rows" or "boxes"
+  p.copies = p.page and p.box_rows < least_box and whole and p.block % 32 == 0 and "rows" or "boxes"
   if p.page and p.copies == "boxes" then module.check_boxes(p) end
 end
 
@@ -88,36 +91,41 @@ function module.loader(k, p, sizes)
   end
 end
 
---- Returns copy(tile, tensor, columns, at, key, to), for all lanes of a warp: copies the block of keys from `key` on, of
---- a sequence and head, by cp.async. Eight lanes copy a line of 128 bytes. What lies behind the end becomes 0.
+--- For all lanes of a warp: returns look(at, key), which finds where the rows of a block of keys are, of a sequence and
+--- head, from `key` on; and copy(tile, tensor, columns, to), which copies these by cp.async. Eight lanes copy a line of
+--- 128 bytes. What lies behind the end becomes 0.
 function module.row_copier(k, p, sizes)
   local lane = k:special "tid.x" & 31
-  local unit, own, at_once = lane & 7, lane >> 3, 8
-  return function(tile, tensor, columns, at, key, to)
-    local from = k:mad_wide_u32(unit, 16, tensor)
-    k:loop({ from = own, to = p.block, step = 4 * at_once }, function(first)
-      local rows = {}
-      for i = 0, at_once - 1 do
-        local row = i == 0 and first or first + 4 * i
-        local number = key + row
-        local slot, page = division.divided(k, number, p.page), k:mov(0, { type = "u32" })
-        local inside = number:lt(at.keys)
-        k:ld_global_u32(page, k:element(sizes.pages, at.batch * sizes.table_width + slot), { guard = inside })
-        rows[i] = { row = row, page = page, inside = inside, in_page = number - slot * p.page }
-      end
-      for i = 0, at_once - 1 do
-        local one = rows[i]
-        local line = p.layout == "bhsd" and (one.page * p.kv_heads + at.head) * p.page + one.in_page
-          or (one.page * p.page + one.in_page) * p.kv_heads + at.head
-        local source, bytes = k:mad_wide_u32(line, 2 * columns, from), k:selp_b32(16, 0, one.inside, { type = "u32" })
-        local there = to + ((one.row << 7) + ((unit ~ (one.row & 7)) << 4))
-        for number, panel in ipairs(tile.tma_box.panels) do
-          k:cp_async_cg(
-            there + tile:offset(panel.mn, panel.k), source + 128 * (number - 1), { src_size = bytes })
-        end
-      end
-    end)
+  local unit, own, lines = lane & 7, lane >> 3, k:regs("u32", p.block // 32)
+  local function look(at, key)
+    for i = 0, #lines - 1 do
+      local number = key + (i == 0 and lane or lane + 32 * i)
+      local slot, page = division.divided(k, number, p.page), k:mov(0, { type = "u32" })
+      local inside = number:lt(at.keys)
+      k:ld_global_u32(page, k:element(sizes.pages, at.batch * sizes.table_width + slot), { guard = inside })
+      local row = number - slot * p.page
+      k:mov(lines[i], nowhere)
+      k:mov(
+        lines[i], p.layout == "bhsd" and (page * p.kv_heads + at.head) * p.page + row
+          or (page * p.page + row) * p.kv_heads + at.head, { guard = inside })
+    end
   end
+  local function copy(tile, tensor, columns, to)
+    local from = k:mad_wide_u32(unit, 16, tensor)
+    for row = 0, p.block - 4, 4 do -- of the first eight lanes
+      local line = k:reg "u32"
+      k:shfl_sync_idx_b32(line, lines[row // 32], own + row % 32, 31)
+      local outside = line:eq(nowhere)
+      local bytes = k:selp_b32(0, 16, outside, { type = "u32" })
+      local source = k:mad_wide_u32(k:selp_b32(0, line, outside, { type = "u32" }), 2 * columns, from)
+      local mine = own + row
+      local there = to + ((mine << 7) + ((unit ~ (mine & 7)) << 4))
+      for number, panel in ipairs(tile.tma_box.panels) do
+        k:cp_async_cg(there + tile:offset(panel.mn, panel.k), source + 128 * (number - 1), { src_size = bytes })
+      end
+    end
+  end
+  return look, copy
 end
 
 --- Waits for the cursor's stage of a ring of K or V. What threads have copied, products see behind a fence.

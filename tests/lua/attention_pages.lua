@@ -77,18 +77,31 @@ attend("pages of 16", { dim = 64, heads = 2, page = 16, causal = true }, { { 200
 attend("pages of a block", { dim = 128, heads = 2, kv_heads = 1, page = 128, causal = true }, { { 140, 140 }, { 30, 300 }, { 129, 100 } })
 attend("pages of two blocks", { dim = 64, heads = 1, page = 256, window = 60, causal = true }, { { 200, 333 }, { 250, 250 } })
 attend("pages of one key", { dim = 64, heads = 1, page = 1 }, { { 5, 200 }, { 3, 7 } })
+attend("rows of pages", { dim = 128, heads = 2, kv_heads = 1, page = 4, causal = true }, { { 140, 140 }, { 30, 303 }, { 9, 0 } })
+attend("rows, head sizes of MLA", { dim = 192, value_dim = 128, heads = 1, page = 2, window = 40, causal = true }, { { 70, 130 }, { 1, 1 } })
 attend("pages of 24", { dim = 96, heads = 1, page = 24, dtype = "f16" }, { { 150, 290 }, { 30, 0 }, { 20, 24 } })
 attend("head sizes of MLA", { dim = 192, value_dim = 128, heads = 1, page = 64, causal = true }, { { 130, 260 }, { 60, 129 } })
 attend("256", { dim = 256, heads = 1, page = 32, softcap = 5.0 }, { { 70, 100 }, { 10, 65 } })
 
 -- Without packing, every sequence has as many queries, also where heads come before keys; keys in parts.
-for _, o in ipairs { { layout = "bhsd", heads = 2, kv_heads = 1 }, { splits = 3, causal = true, heads = 1 } } do
-  local page, kv_heads, bhsd = 32, o.kv_heads or o.heads, o.layout == "bhsd"
-  local lengths, order = { 250, 33 }, { 3, 0, 5, 2, 8, 1, 7, 6, 4, 9 }
+for _, o in ipairs {
+  { layout = "bhsd", heads = 2, kv_heads = 1, page = 32 }, { splits = 3, causal = true, heads = 1, page = 32 },
+  { layout = "bhsd", heads = 2, kv_heads = 1, page = 4 }, { splits = 3, causal = true, heads = 1, page = 8 },
+} do
+  local page, kv_heads, bhsd = o.page, o.kv_heads or o.heads, o.layout == "bhsd"
+  local lengths, order, slots = { 250, 33 }, {}, {} -- the pages in a scattered order, by sequence one after another
+  local count = 2 * (256 // page) + 1
+  for b = 0, 1 do
+    for slot = 0, 256 // page - 1 do
+      local used = slot * page < lengths[b + 1]
+      if used then order[#order + 1] = #order * 7 % count end
+      slots[#slots + 1] = used and order[#order] or -1
+    end
+  end
   local function random(rows, heads, seed) return wg.randn { shape = bhsd and { 2, heads, rows, 64 } or { 2, rows, heads, 64 }, dtype = "bf16", seed = seed } end
   local Q, K, V = random(40, o.heads, 1), random(256, kv_heads, 2), random(256, kv_heads, 3)
   local function paged(tensor)
-    local out = wg.full("bf16", bhsd and { 10, kv_heads, page, 64 } or { 10, page, kv_heads, 64 }, 1 / 0)
+    local out = wg.full("bf16", bhsd and { count, kv_heads, page, 64 } or { count, page, kv_heads, 64 }, 1 / 0)
     local at = 0
     for b = 0, 1 do
       for slot = 0, (lengths[b + 1] - 1) // page do
@@ -105,8 +118,8 @@ for _, o in ipairs { { layout = "bhsd", heads = 2, kv_heads = 1 }, { splits = 3,
     end
     return out
   end
-  local table_ = wg.tensor("s32", { 2, 8 }, { 3, 0, 5, 2, 8, 1, 7, 6, 4, 9, -1, -1, -1, -1, -1, -1 })
-  local options = { dim = 64, page = page }
+  local table_ = wg.tensor("s32", { 2, 256 // page }, slots)
+  local options = { dim = 64 }
   for key, value in pairs(o) do options[key] = value end
   local O = wg.zeros("bf16", Q.shape)
   wg.attention(options):run(Q, paged(K), paged(V), O, { lengths = wg.tensor("s32", { 2 }, lengths), pages = table_, backend = "sim" })
