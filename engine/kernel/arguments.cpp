@@ -44,7 +44,7 @@ void check_mapped(const Program& program, std::size_t i, Dtype dtype, const Tens
     if (dtype != box.dtype)
         throw wrong_argument(
             program, i,
-            fmt::format("a {} tensor is expected, not {}", to_string(box.dtype), to_string(dtype)));
+            fmt::format("a tensor of {} is expected, not of {}", to_string(box.dtype), to_string(dtype)));
     if (shape.size() != box.extents.size())
         throw wrong_argument(program, i,
                              fmt::format("a tensor of {} is expected, as its tensor map's box has "

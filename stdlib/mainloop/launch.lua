@@ -71,6 +71,7 @@ function module.make(owner, kernel, l)
   local rows = l.rows_of_tiles or ceil_div(l.M, p.m * p.cluster_m)
   local columns = l.columns_of_tiles or ceil_div(l.N, p.n * p.cluster_n)
   local tiles, blocks, ctas = rows * columns, ceil_div(l.K, p.round_k), product.cluster_ctas(p)
+  if tiles == 0 then fail "gemm: D has no elements, so there is nothing to compute" end
   local grid = p.scheduler.grid and p.scheduler.grid(p, rows, columns)
   local most = ctas > 1 and not grid and kernel:resident_clusters() or roofline.sms()
   local clusters = math.min(p.scheduler.units(p, tiles, blocks), most)

@@ -186,10 +186,11 @@ function tiles.least_k(p) return tiles.least_of(p, p.slices) end
 --- Raises where K has too few blocks for so many slices.
 function tiles.check_slices(p, slices, counts)
   if counts.K < (tiles.least_of(p, slices) or 0) then
-    local remedy = p.what == "wg.gemm" and ("wg.gemm{ %s = 1 }"):format(p.last_splits > 1 and "last_splits" or "splits")
+    local remedy = p.what == "wg.gemm" and ("wg.gemm{ %s = %d }"):format(
+        p.last_splits > 1 and "last_splits" or "splits", counts.blocks)
       or p.what .. " with fewer `splits` of its reduction"
-    fail(("gemm: K is %d, %d blocks of %d: too few for %d splits: %s"):format(
-      counts.K, counts.blocks, p.round_k, slices, remedy))
+    fail(("gemm: K is %d, %d block%s of %d: too few for %d splits: %s"):format(
+      counts.K, counts.blocks, counts.blocks == 1 and "" or "s", p.round_k, slices, remedy))
   end
 end
 

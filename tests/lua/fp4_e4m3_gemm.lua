@@ -121,6 +121,7 @@ end
 launch_refuses("gemm: B is 1 x 8 x 544, but 64 x 128 weights of mxfp4 for an A of e4m3 are packed to 1 x 4416", wg.prepack(W, "mxfp4", S), { a_scales = wg.ones("f32", { 4 }) })
 local B = wg.prepack(W, "mxfp4", S, "e4m3")
 launch_refuses("gemm: `a_scales` is missing: a tensor of f32", B)
+check.refuses("gemm: D has no elements, so there is nothing to compute", function() wg.gemm({ a_type = "e4m3", b_type = "mxfp4" }):run(wg.zeros("e4m3", { 0, 128 }), B, wg.zeros("bf16", { 0, 64 })) end)
 launch_refuses("gemm: a_scales must be 4 f32, not 3", B, { a_scales = wg.ones("f32", { 3 }) })
 local without, given = wg.gemm { a_type = "e4m3", b_type = "mxfp4" }, { a_scales = wg.ones("f32", { 4 }) }
 check.refuses("gemm: `a_scales` is given, but wg.gemm has no such `scales`", function() without:launch(A, B, D, given) end)

@@ -184,7 +184,7 @@ launch_refuses("gemm: B is 64 x 512, but 64 x 512 weights of s8 are packed to 1 
 launch_refuses("gemm: D has 3 rows, but A has 4", gemm, A, B, wg.zeros("bf16", { 3, 64 }), { b_scales = scales })
 launch_refuses("gemm: K is 96, must be a multiple of the 128 elements that share a scale", gemm, wg.zeros("bf16", { 4, 96 }), B, D, { b_scales = scales })
 launch_refuses("gemm: N is 60, must be a multiple of 8 with b_type", gemm, A, B, wg.zeros("bf16", { 4, 60 }), { b_scales = scales })
-launch_refuses("gemm: K is 256, 1 blocks of 256: too few for 2 splits: wg.gemm{ splits = 1 }", gemm, wg.zeros("bf16", { 4, 256 }), wg.prepack(wg.zeros("s8", { 64, 256 })), D, { b_scales = scales })
+launch_refuses("gemm: K is 256, 1 block of 256: too few for 2 splits: wg.gemm{ splits = 1 }", gemm, wg.zeros("bf16", { 4, 256 }), wg.prepack(wg.zeros("s8", { 64, 256 })), D, { b_scales = scales })
 launch_refuses("gemm: `b_zeros` is given, but not of a wg.gemm{ zeros = true }", wg.gemm { tile = { 64, 64 } }, A, wg.zeros("bf16", { 64, 512 }), D, { b_zeros = scales })
 launch_refuses("gemm: `next` is given, but not of a wg.gemm{ next = true }", gemm, A, B, D, { b_scales = scales, next = B })
 launch_refuses("gemm: `next` is given, but not of a wg.gemm{ next = true }", wg.gemm { tile = { 64, 64 } }, A, wg.zeros("bf16", { 64, 512 }), D, { next = B })

@@ -131,4 +131,4 @@ check.refuses("gemm: b_scales must be ceil(N / 128) x ceil(K / 128) = 2 x 3 f32,
 local plain = wg.gemm { dtype = "e4m3", tile = { 64, 128 } }
 check.refuses("gemm: `a_scales` is given, but wg.gemm has no such `scales`", function() plain:run(A, B, D, { a_scales = a }) end)
 local parted = wg.gemm { dtype = "e4m3", scales = of_blocks, tile = { 64, 128 }, last_splits = 4 }
-check.refuses("gemm: K is 272, 3 blocks of 128: too few for 4 splits: wg.gemm{ last_splits = 1 }", function() parted:run(A, B, D, { a_scales = a, b_scales = b }) end)
+check.refuses("gemm: K is 272, 3 blocks of 128: too few for 4 splits: wg.gemm{ last_splits = 3 }", function() parted:run(A, B, D, { a_scales = a, b_scales = b }) end)

@@ -176,7 +176,7 @@ check.refuses("wg.gemm: a tile of 256 x 256, cooperative, takes 256 accumulators
 check.refuses("wg.gemm: problem[3] is 0, must be an integer from 1 to 2147483647", function() wg.gemm { problem = { 8, 8, 0 } } end)
 check.refuses("wg.gemm: stages is 9, must be an integer from 2 to 4", function() wg.gemm { tile = { 128, 256 }, stages = 9 } end)
 local A, B, D = wg.zeros("bf16", { 64, 64 }), wg.zeros("bf16", { 128, 64 }), wg.zeros("bf16", { 64, 128 })
-check.refuses("gemm: K is 64, 1 blocks of 64: too few for 2 splits: wg.gemm{ splits = 1 }", function() gemm:run(A, B, D) end)
+check.refuses("gemm: K is 64, 1 block of 64: too few for 2 splits: wg.gemm{ splits = 1 }", function() gemm:run(A, B, D) end)
 
 -- A workspace has room for the CTAs that the launch counts.
 do

@@ -28,7 +28,7 @@ end
 
 local function run(a) return copy:run { grid = { 1 }, args = { a, to }, backend = "sim" } end
 check.refuses("kernel copy, argument 1 (from): a tensor of f32 is expected, not a number", function() copy:run { grid = { 1 }, args = { 1, to }, backend = "sim" } end)
-check.raises("a f32 tensor is expected, not bf16", run, wg.zeros("bf16", { 8, 8 }))
+check.raises("a tensor of f32 is expected, not of bf16", run, wg.zeros("bf16", { 8, 8 }))
 check.raises("a tensor of 2 dimensions is expected, as its tensor map's box has them, not 1", run, wg.zeros("f32", { 64 }))
 local odd = check.raises("rows of 6 f32 elements are 24 bytes, but a tensor map needs a multiple of 16", run, wg.zeros("f32", { 8, 6 }))
 check.equal(odd.fix, "rows of 8 elements, the last ones padding")

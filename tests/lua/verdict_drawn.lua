@@ -235,4 +235,31 @@ for what, of in pairs {
   local one = verdict(queue(as), property)
   if one.verdict == "proved" then error(("proved, and wrong: %s: %s"):format(what, property)) end
 end
+
+--- In tile 5 one lane arrives as often as what a mask leaves of the number that it drew two tiles before says, and waits.
+local function stale()
+  return wg.kernel("stale", { threads = 32 }, function(k)
+    local counter, tiles = k:param("counter", "u32*"), k:param("tiles", "u32")
+    local bar = k:shared { bytes = 8, align = 8, name = "bar" }
+    k:if_(k:special("tid.x"):eq(0), function()
+      k:mbarrier_init(bar, 1)
+      k:fence_mbarrier_init()
+      local before, last, phase = k:mov(1, { type = "u32" }), k:mov(1, { type = "u32" }), k:mov(0, { type = "u32" })
+      local number = k:mov(k:atom_relaxed_gpu_global_add_u32(counter, 1), { type = "u32" })
+      k:while_(function() return number:lt(tiles) end, function()
+        k:if_(number:eq(5), function()
+          k:loop({ from = 0, to = before }, function() k:mbarrier_arrive(bar) end)
+          k:mbarrier_wait(k:address(bar), phase)
+          k:xor(phase, phase, 1)
+        end)
+        k:mov(before, last)
+        k:mov(last, number & 3)
+        k:mov(number, k:atom_relaxed_gpu_global_add_u32(counter, 1))
+      end)
+    end)
+  end)
+end
+for _, property in ipairs { "no-deadlock", "phases" } do
+  if verdict(stale(), property).verdict == "proved" then error("proved, and wrong: the number of an earlier tile") end
+end
 print "ok"

@@ -401,8 +401,10 @@ std::vector<Widening> lowerings(const Cut& cut, const Symbols& symbols, const To
 
 std::set<int> idle_draws(const std::vector<Register>& registers, const Symbols& symbols) {
     std::set<int> held, out;
-    for (const Register& one : registers)
+    for (const Register& one : registers) {
         for (const auto& [variable, slope] : one.form.form) held.insert(root_of(variable));
+        if (one.form.cyclic) held.insert(one.form.cyclic->root);
+    }
     for (const int root : symbols.drawn)
         if (std::ranges::none_of(symbols.made_of(root), [&](int made) { return held.contains(made); }))
             out.insert(root);
