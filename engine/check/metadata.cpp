@@ -237,9 +237,13 @@ class Metadata {
         return address.reg ? buffers_.of(Operand::of(address.reg)) : address.index;
     }
 
+    /// A map that is a parameter is of a tensor of its own; one in memory may be of any.
     int parameter_of(const Operand& address, bool map) const {
         if (address.kind == Operand::Kind::param) return address.index;
-        return address.reg && !map ? pointees_[address.reg.id] : from_several;
+        const int param = address.reg ? pointees_[address.reg.id] : from_several;
+        if (!map || param < 0) return param;
+        const Param& its = program_.params()[static_cast<std::size_t>(param)];
+        return its.type == isa::Type::tensormap && !its.pointee ? param : from_several;
     }
 
     const Program& program_;

@@ -56,6 +56,7 @@ struct Skeleton::Nature final : isa::Effects {
     void arrive_copies(const Operand&) override { synchronises = true; }
     void bulk_copy(const isa::BulkAccess& copy) override {
         synchronises |= copy.direction != isa::BulkCopy::Direction::prefetch;
+        if (copy.coordinates == nullptr) global = copy.global;
     }
     void commit_bulk() override { synchronises = true; }
     void wait_bulk(int, bool) override { synchronises = true; }
@@ -75,6 +76,7 @@ struct Skeleton::Nature final : isa::Effects {
     bool may_visit = false;                    ///< it accesses what a generic address points to
     bool known;                                ///< its results are known if its sources are
     bool counts = false;                       ///< an mbarrier counts the bytes that it copies
+    const Operand* global = nullptr;           ///< where a linear copy is in global memory
     const Operand *a = nullptr, *b = nullptr;  ///< descriptors
 };
 
@@ -176,8 +178,9 @@ bool Skeleton::needed(const Step& step, std::size_t number) {
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
         const Operand& operand = step.operands[i];
         const bool in = op.operands[i].access == isa::Access::in;
-        // The coordinates of a copy in its tensor decide nothing.
-        if (in && (!follow || (root && operand.kind == Operand::Kind::list))) continue;
+        // Where a copy is in global memory, or in its tensor, decides nothing.
+        const bool decides = operand.kind != Operand::Kind::list && &operand != nature.global;
+        if (in && (!follow || (root && !decides))) continue;
         isa::for_each_register(operand, [&](Reg reg) { need(reg); });
     }
     return true;

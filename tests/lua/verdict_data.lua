@@ -57,6 +57,24 @@ metadata("words through shared memory", function(k, at, lane, buffer)
   k:bar_warp_sync()
   return k:ld_shared_b32(k:address(buffer, lane << 2))
 end)
+-- A map that is a parameter is of a tensor of its own; one in memory may be of E.
+local function stored_by(map_of)
+  return function(k, at, _, buffer)
+    local word, map, zero = loaded(k, at), map_of(k), k:mov(0, { type = "s32" })
+    k:if_(k:elect_sync(), function()
+      k:cp_async_bulk_tensor_store_2d(map, { zero, zero }, k:address(buffer))
+      k:cp_async_bulk_commit_group()
+      k:cp_async_bulk_wait_group(0)
+    end)
+    return word
+  end
+end
+metadata("words beside a store by a map", stored_by(function(k)
+  return k:tensor_map("X", { dtype = "u32", box = { 32, 1 } })
+end))
+no_metadata("words beside a store by a map in memory", "to the metadata", stored_by(function(k)
+  return k:param("maps", "u8*")
+end))
 proved("constants", product(function(k) return k:mov(0x44444444, { type = "b32" }) end), "descriptors")
 
 no_metadata("a constant with a code twice", "0x44444400 .* without a meaning", function(k, at, lane)

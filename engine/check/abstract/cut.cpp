@@ -201,7 +201,8 @@ namespace {
 /// A number that differs between two cuts: that of the cut before, and of the one now.
 struct Growing {
     Affine before, now;
-    int root = -1;  ///< that it belongs to
+    int root = -1;           ///< that it belongs to
+    std::int64_t times = 1;  ///< by so much it grows where the root is 1 more
 
     std::int64_t more() const { return now.constant - before.constant; }
     /// 1 where it grows by the turns of loops, -1 where it falls; 0: it depends on none, or on several in
@@ -228,11 +229,12 @@ struct Growing {
     using Kind = std::tuple<int, Form, Form, std::int64_t>;
     Kind kind() const {
         const bool falls = has_turns() ? direction() < 0 : more() < 0;
+        const std::int64_t unit = step() % times == 0 ? times : 1;
         const auto turned = [&](Form form) {
-            for (auto& [variable, slope] : form) slope = falls ? -slope : slope;
+            for (auto& [variable, slope] : form) slope = (falls ? -slope : slope) / unit;
             return form;
         };
-        return {root, turned(before.turns), turned(now.turns), falls ? -more() : more()};
+        return {root, turned(before.turns), turned(now.turns), (falls ? -more() : more()) / unit};
     }
 };
 
@@ -260,13 +262,14 @@ std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& sym
     std::vector<Growing> registers, roots;
     for (std::size_t i = 0; i < now.registers.size(); ++i) {
         const Register& one = now.registers[i];
-        int root = relations.counts(one.warp, one.slot);
+        auto [root, times] = relations.counts(one.warp, one.slot);
         for (const auto& [variable, slope] : one.form.form)
             if (which_of(variable) == Variable::excess &&
                 root_at(symbols, variable).kind == Root::Kind::number)
-                root = root_of(variable);
-        if (one.form.cyclic) root = one.form.cyclic->root;
-        registers.push_back({number(before.registers[i], before, symbols), number(one, now, symbols), root});
+                root = root_of(variable), times = 1;
+        if (one.form.cyclic) root = one.form.cyclic->root, times = 1;
+        registers.push_back(
+            {number(before.registers[i], before, symbols), number(one, now, symbols), root, times});
         if (const std::int64_t cycle = places(one, symbols); cycle != 0) {
             // Places go round: it has moved back by as much as the root's least value has moved on, if it
             // can.

@@ -52,8 +52,7 @@ using ToldApart = std::map<int, std::int64_t>;
 /// What a widening relates. Nothing that is proved rests on it.
 struct Relations {
     std::function<bool(int root)> keeps;  ///< whether its values belong to counters
-    std::function<int(std::uint32_t warp, std::uint32_t slot)>
-        counts;  ///< the root that it counts to; -1: none
+    std::function<CountedTo(std::uint32_t warp, std::uint32_t slot)> counts;
     std::function<bool(std::uint32_t slot)> may_count;
     const ToldApart& told_apart;
 };

@@ -92,10 +92,10 @@ class Forms {
     /// The number of the launch that a step compares, and how much of it is left; nothing if it compares
     /// none.
     std::optional<Warp::Parked> compared(const Op& op);
-    /// The root that a register of a warp has been compared with; -1: none.
-    int counted_to(std::uint32_t warp, std::uint32_t slot) const {
+    /// What a register of a warp has been compared with.
+    CountedTo counted_to(std::uint32_t warp, std::uint32_t slot) const {
         const auto at = counted_to_.find({warp, slot});
-        return at == counted_to_.end() ? -1 : at->second;
+        return at == counted_to_.end() ? CountedTo() : at->second;
     }
     /// The registers by which steps were executed whose values depended on turns of loops: no counters.
     const std::set<std::uint32_t>& no_counters() const { return no_counters_; }
@@ -245,9 +245,9 @@ class Forms {
     std::set<int> plain_;                                 ///< roots that other numbers are compared with
     std::set<std::uint32_t> comparisons_;                 ///< operations
     std::map<int, std::set<std::uint32_t>> compared_at_;  ///< by root: operations
-    std::map<std::pair<std::uint32_t, std::uint32_t>, int> counted_to_;  ///< by warp and slot
-    std::map<int, Form> growth_;                                         ///< of roots, by turns of loops
-    std::vector<std::int64_t> values_of_roots_;                          ///< that the registers go with
+    std::map<std::pair<std::uint32_t, std::uint32_t>, CountedTo> counted_to_;  ///< by warp and slot
+    std::map<int, Form> growth_;                 ///< of roots, by turns of loops
+    std::vector<std::int64_t> values_of_roots_;  ///< that the registers go with
     std::map<Place, Shown> shown_;
     std::set<int> idle_;  ///< roots that may be drawn
     bool draws_ = false;

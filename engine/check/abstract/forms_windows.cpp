@@ -32,7 +32,8 @@ std::optional<Warp::Parked> Forms::compared(const Op& op) {
     for (const Sourced& source : sources)
         if (const Reg reg = source.operand->reg; reg && execution_.skeleton.slots[reg.id] >= 0)
             counted_to_[{static_cast<std::uint32_t>(execution_.warp->number),
-                         static_cast<std::uint32_t>(execution_.skeleton.slots[reg.id])}] = out->root;
+                         static_cast<std::uint32_t>(execution_.skeleton.slots[reg.id])}] = {
+                out->root, times < 0 ? -times : times};
     const auto lane = static_cast<std::size_t>(std::countr_zero(execution_.active));
     out->left = times < 0 ? -difference[lane] : difference[lane];
     return out;

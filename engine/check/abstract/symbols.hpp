@@ -86,6 +86,12 @@ struct Window {
     bool operator==(const Window&) const = default;
 };
 
+/// What a counter has been compared with: so many times a root, which is -1 where there is none.
+struct CountedTo {
+    int root = -1;
+    std::int64_t times = 1;
+};
+
 /// What a register has that is a function of a root which comes back after a period: the value of a cycle at
 /// the root, which is so many places further. What is added are turns of loops.
 struct Cyclic {
