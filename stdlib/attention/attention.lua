@@ -69,7 +69,7 @@ local attention = classes.new "attention"
 ---   NaN or an infinity may get from a sequence into the one before it
 --- @option page integer[1,65536]?  K and V are in pages of so many keys, pages x page x kv_heads x dim (`layout`), and
 ---   each launch gives `lengths` and `pages`. What lies in a page behind the end of its sequence does not matter. As
----   fast as without from 64 keys on, some 0.9 of that with 16; with heads of 96 an even number
+---   fast as without from 64 keys on, some 0.9 of that with 16, and 0.8 with fewer; with heads of 96 an even number
 --- @option lse boolean = false  also gives the logarithm of each row's sum of exponentials, as a backward pass and
 ---   split attention need it
 --- @option exact boolean = false  of e4m3: all probabilities are made by ex2, as they are with `lse`: slower
