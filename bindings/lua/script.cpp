@@ -53,6 +53,14 @@ int load_chunk(lua_State* L) {
     return 1;
 }
 
+// The file may be another program's, such as one in Python.
+void explain_kind(lua_State* L, std::string_view name) {
+    const std::string_view file = name.substr(name.rfind('/') + 1);
+    if (file.rfind('.') == std::string_view::npos || file.ends_with(".lua")) return;
+    lua_pushstring(L, ": it is taken for a Lua script, as it is no PTX, CUDA C++ or machine code");
+    lua_concat(L, 2);
+}
+
 // Of the errors of Lua's parser one, too many levels, calls the message handler of the call around it, which
 // expects that the error ends that call. Here there is none.
 int load_without_handler(lua_State* L, Chunk loading) {
@@ -67,10 +75,13 @@ int load_without_handler(lua_State* L, Chunk loading) {
     lua_pushlightuserdata(L, &loading);
     const int called = lua_pcall(L, 1, 1, 0);
     const int status = called == LUA_OK ? loading.status : called;
-    if (status == LUA_ERRSYNTAX) explain_syntax(L);
+    const char* name = loading.file ? *loading.file : loading.name + 1;
+    if (status == LUA_ERRSYNTAX) {
+        explain_syntax(L);
+        if (name != nullptr) explain_kind(L, name);
+    }
     if (status != LUA_ERRRUN) return status;
     // Lua says "C stack overflow", and no place.
-    const char* name = loading.file ? *loading.file : loading.name + 1;
     lua_pop(L, 1);
     lua_pushfstring(L, "%s: too many blocks, tables or parentheses inside each other",
                     name == nullptr ? unnamed_text : name);

@@ -23,6 +23,11 @@ run syntax.lua
 exits 1
 err "wgrun: syntax.lua:2: unexpected symbol near '='"
 
+printf 'import triton\n' >kernel.py
+run check kernel.py
+exits 1
+err "wgrun: kernel.py:1: syntax error near 'triton': it is taken for a Lua script, as it is no PTX, CUDA C++ or machine code"
+
 bad_line 1 'unknown option `shapes` of wg.randn: did you mean `shape`? (legal: shape, dtype, seed)' 'wg.randn { shapes = { 1 } }'
 bad_line 1 'unknown dtype `bf17`: did you mean `bf16`? (fix: one of f64, f32, tf32, f16, bf16, e4m3, e5m2, s8, u8, s32, u32, s64, u64, b1)' 'wg.zeros("bf17", { 1 })'
 bad_line 1 'wg.tensor: 3 values, where f32 {2, 2} takes 4' 'wg.tensor("f32", { 2, 2 }, { 1, 2, 3 })'
