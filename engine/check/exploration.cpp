@@ -272,9 +272,9 @@ class Explorer {
         run_->forms().choose(root, window);
     }
 
-    /// Where the stages of a ring are a cycle in a number of the launch, as many of its values are told apart
-    /// as the ring has stages. If all tiles have more blocks than that, two of them at most are in a ring at
-    /// a time; if tiles could have any number, the ways to fill it would be twice as many with each stage.
+    /// For rings whose stages are a cycle in a number of the launch: the proof follows as many of its values
+    /// one by one as the ring has stages. Tiles with more blocks fill a ring two at a time at most. If tiles
+    /// could have any number, each stage would double the ways to fill it.
     void tell_apart() {
         bool anew = false;
         for (const abstract::Register& one : run_->registers()) {

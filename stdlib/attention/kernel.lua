@@ -104,7 +104,7 @@ local function produce(g)
   end)
 end
 
--- The same of K or V for a warp whose lanes copy rows.
+-- load(at, key) of K or V, for a warp whose lanes copy rows.
 local function row_loader(g, name)
   local k, p, ring = g.k, g.p, g.rings[name]
   local tile, cursor, columns = p[name], ring:cursor(), name == "k" and p.dim or p.value_dim
@@ -160,12 +160,10 @@ local function stages_of(k, p, readers)
     q = k:pipeline {
       stages = p.query_stages * p.query_tiles, arrivals = p.fp8 and 4 or p.split_columns and 2 or 1, name = "query",
     },
-    k = k:pipeline {
-      stages = p.stages, arrivals = readers, producers = p.copies == "rows" and 32 or 1, name = "key",
-    },
+    k = k:pipeline { stages = p.stages, arrivals = readers, producers = pages.producers(p), name = "key" },
     v = k:pipeline {
       stages = p.value_stages, arrivals = p.split_columns and readers // 2 or readers,
-      producers = p.fp8 and p.transposers or p.copies == "rows" and 32 or 1, name = "value",
+      producers = p.fp8 and p.transposers or pages.producers(p), name = "value",
     },
   }
   if p.fp8 then

@@ -36,6 +36,9 @@ function module.choose_copies(p)
   if p.page and p.copies == "boxes" then module.check_boxes(p) end
 end
 
+--- The arrivals at a stage's `full` barrier: of the thread that announces bytes, or of each lane that copies rows.
+function module.producers(p) return p.copies == "rows" and 32 or 1 end
+
 --- Raises where boxes would come to addresses that TMA cannot write to (PTX ISA 9.7.9.25.5.2).
 function module.check_boxes(p)
   for _, lines in ipairs { p.lines, p.value_lines } do

@@ -89,28 +89,20 @@ for _, o in ipairs {
   { layout = "bhsd", heads = 2, kv_heads = 1, page = 4 }, { splits = 3, causal = true, heads = 1, page = 8 },
 } do
   local page, kv_heads, bhsd = o.page, o.kv_heads or o.heads, o.layout == "bhsd"
-  local lengths, order, slots = { 250, 33 }, {}, {} -- the pages in a scattered order, by sequence one after another
-  local count = 2 * (256 // page) + 1
-  for b = 0, 1 do
-    for slot = 0, 256 // page - 1 do
-      local used = slot * page < lengths[b + 1]
-      if used then order[#order + 1] = #order * 7 % count end
-      slots[#slots + 1] = used and order[#order] or -1
-    end
-  end
+  local lengths, width = { 250, 33 }, 256 // page
+  local count, slots = check.page_table(lengths, page, width)
   local function random(rows, heads, seed) return wg.randn { shape = bhsd and { 2, heads, rows, 64 } or { 2, rows, heads, 64 }, dtype = "bf16", seed = seed } end
   local Q, K, V = random(40, o.heads, 1), random(256, kv_heads, 2), random(256, kv_heads, 3)
   local function paged(tensor)
     local out = wg.full("bf16", bhsd and { count, kv_heads, page, 64 } or { count, page, kv_heads, 64 }, 1 / 0)
-    local at = 0
     for b = 0, 1 do
       for slot = 0, (lengths[b + 1] - 1) // page do
-        at = at + 1
+        local there = slots[b * width + slot + 1]
         for row = 0, math.min(page, lengths[b + 1] - slot * page) - 1 do
           for h = 0, kv_heads - 1 do
             for c = 0, 63 do
               local key = slot * page + row
-              out[bhsd and { order[at], h, row, c } or { order[at], row, h, c }] = tensor[bhsd and { b, h, key, c } or { b, key, h, c }]
+              out[bhsd and { there, h, row, c } or { there, row, h, c }] = tensor[bhsd and { b, h, key, c } or { b, key, h, c }]
             end
           end
         end
@@ -118,7 +110,7 @@ for _, o in ipairs {
     end
     return out
   end
-  local table_ = wg.tensor("s32", { 2, 256 // page }, slots)
+  local table_ = wg.tensor("s32", { 2, width }, slots)
   local options = { dim = 64 }
   for key, value in pairs(o) do options[key] = value end
   local O = wg.zeros("bf16", Q.shape)

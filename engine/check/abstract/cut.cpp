@@ -297,7 +297,7 @@ std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& sym
             out.freed.push_back(static_cast<int>(root));
             continue;
         }
-        // Where its values are told apart, a loop does not turn any number of times for the least of them.
+        // The proof follows the least values of such a number one by one: no widening joins them.
         if (const auto from = relations.told_apart.find(static_cast<int>(root));
             from != relations.told_apart.end() && std::max(a.value, b.value) < from->second)
             return std::nullopt;
@@ -314,7 +314,7 @@ std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& sym
     const bool all_backwards = goes(true) && !goes(false);
     std::size_t next = 0;
     for (auto& [kind, group] : groups) {
-        // Such a number goes on being told apart: no counter goes up to it without it.
+        // A counter that goes up to such a number is widened together with it, and not alone.
         if (!group.of_root && relations.told_apart.contains(std::get<0>(kind))) return std::nullopt;
         if (!group.of_root) group.backwards = all_backwards;
         while (used.contains(variable(symbols.turn(next), Variable::repeated))) ++next;

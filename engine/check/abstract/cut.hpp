@@ -46,7 +46,8 @@ struct Widening {
     void mix(std::uint64_t number) { key = (key ^ number) * 0x9E3779B97F4A7C15U + (key >> 29); }
 };
 
-/// Numbers of the launch whose least values are told apart, by root: from this value on it may be anything.
+/// By root: the proof takes the number of the launch for any one from this value on. It follows lesser ones
+/// one by one.
 using ToldApart = std::map<int, std::int64_t>;
 
 /// What a widening relates. Nothing that is proved rests on it.
@@ -65,8 +66,8 @@ std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& sym
 /// times may have turned once. So cuts that were come to after other numbers of turns are one.
 std::vector<Widening> lowerings(const Cut& cut, const Symbols& symbols, const ToldApart& told_apart);
 
-/// Returns what a window becomes when nothing compares the root any more, where its values up to `from` are
-/// told apart.
+/// Returns what a window becomes when nothing compares the root any more. The proof follows its values up to
+/// `from` one by one.
 Window told_apart(Window window, std::int64_t from, const Window& all);
 
 /// The drawn numbers that no register depends on, neither on them nor on what is computed of them.
