@@ -14,16 +14,7 @@ local function ring(stages, as)
   local function always() end
   return wg.kernel("ring", { threads = 64 }, function(k)
     local T, K, tid = k:param("T", "u32"), k:param("K", "u32"), k:special "tid.x"
-    local full = k:shared { bytes = 8 * stages, align = 8, name = "full" }
-    local empty = k:shared { bytes = 8 * stages, align = 8, name = "empty" }
-    k:if_(tid:eq(0), function()
-      for s = 0, stages - 1 do
-        k:mbarrier_init(k:address(full, 8 * s), 1)
-        k:mbarrier_init(k:address(empty, 8 * s), 1)
-      end
-      k:fence_mbarrier_init()
-    end)
-    k:bar_sync(0)
+    local full, empty = check.ring(k, stages)
 
     local function role(body, each_tile, trips)
       local stage, phase = k:mov(0, { type = "u32" }), k:mov(0, { type = "u32" })

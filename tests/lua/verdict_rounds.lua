@@ -13,17 +13,8 @@ local function ring(as)
   return wg.kernel("rounds", { threads = 64 }, function(k)
     local rows, columns, K, A = k:param("rows", "u32"), k:param("columns", "u32"), k:param("K", "u32"), k:param("A", "u8*")
     local tid = k:special "tid.x"
-    local full = k:shared { bytes = 8 * stages, align = 8, name = "full" }
-    local empty = k:shared { bytes = 8 * stages, align = 8, name = "empty" }
     local blocks = k:shared { bytes = block * stages, align = 16, name = "blocks" }
-    k:if_(tid:eq(0), function()
-      for s = 0, stages - 1 do
-        k:mbarrier_init(k:address(full, 8 * s), 1)
-        k:mbarrier_init(k:address(empty, 8 * s), 1)
-      end
-      k:fence_mbarrier_init()
-    end)
-    k:bar_sync(0)
+    local full, empty = check.ring(k, stages)
     local function whole(number) return ((number + 2 * block - 1) >> 7) * (2 * block) end
     local function each_tile(body)
       k:loop({ from = k:special "ctaid.x", to = rows * columns, step = k:special "nctaid.x" }, body)

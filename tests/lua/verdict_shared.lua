@@ -19,16 +19,7 @@ local function tiles(stages, as)
     local T, K, tid = k:param("T", "u32"), k:param("K", "u32"), k:special "tid.x"
     local room = k:shared { bytes = 128 * stages, align = 128, name = "room" }
     local panel = k:shared { bytes = 128, align = 128, name = "panel" }
-    local full = k:shared { bytes = 8 * stages, align = 8, name = "full" }
-    local empty = k:shared { bytes = 8 * stages, align = 8, name = "empty" }
-    k:if_(tid:eq(0), function()
-      for s = 0, stages - 1 do
-        k:mbarrier_init(k:address(full, 8 * s), 1)
-        k:mbarrier_init(k:address(empty, 8 * s), 1)
-      end
-      k:fence_mbarrier_init()
-    end)
-    k:bar_sync(0)
+    local full, empty = check.ring(k, stages)
     local function when(condition, body)
       if condition == nil then return end
       if condition == true then body() else k:if_(condition, body) end

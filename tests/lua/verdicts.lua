@@ -13,17 +13,8 @@ local function ring(stages, fault, at)
   return wg.kernel("ring", { threads = 64 }, function(k)
     local X, Y, n = k:param("X", "const f32*"), k:param("Y", "f32*"), k:param("n", "u32")
     local room = k:shared { bytes = 128 * stages, align = 128, name = "room" }
-    local full = k:shared { bytes = 8 * stages, align = 8, name = "full" }
-    local empty = k:shared { bytes = 8 * stages, align = 8, name = "empty" }
     local tid = k:special "tid.x"
-    k:if_(tid:eq(0), function()
-      for s = 0, stages - 1 do
-        k:mbarrier_init(k:address(full, 8 * s), 1)
-        k:mbarrier_init(k:address(empty, 8 * s), 1)
-      end
-      k:fence_mbarrier_init()
-    end)
-    k:bar_sync(0)
+    local full, empty = check.ring(k, stages)
     local stage, phase = k:mov(0, { type = "u32" }), k:mov(0, { type = "u32" })
     local function advance()
       k:add(stage, stage, 1)
