@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The tables and plots of docs/performance.md and of the README, from docs/measurements/*.json: performance.py writes them, --check
-compares them with what is there and the data with docs/schema. The newest run with a shape has its row."""
+compares them with what is there and the data with docs/schema. The newest run stands first in its file; the newest one with a
+shape has its row."""
 
 import math
 import re
@@ -40,7 +41,7 @@ def limit_of(row, chip, unit):
 def newest(family, card):
     """The rows of a card, each of the newest run that has its shape, the slowest beside others first."""
     rows = {}
-    for run in sorted(family["runs"], key=lambda run: run["date"]):
+    for run in reversed(family["runs"]):
         if run["card"] == card:
             rows |= {row["shape"]: row for row in run["rows"]}
     return sorted(rows.values(), key=lambda row: row["ratio"]["hot"]["value"])
@@ -130,8 +131,12 @@ def overview(families, chips):
 
 
 def checked(families, chips, wrong):
-    """What a schema cannot see: a row faster than the chip, a ratio to something that was not measured, a row twice."""
+    """What a schema cannot see: a row faster than the chip, a ratio to something that was not measured, a row twice, runs in
+    another order."""
     for name, family in families.items():
+        dates = [run["date"] for run in family["runs"]]
+        if dates != sorted(dates, reverse=True):
+            wrong.append(f"{name}: the newest run does not stand first")
         for run in family["runs"]:
             shapes = [row["shape"] for row in run["rows"]]
             wrong += [f"{name}: {shape} stands twice in a run" for shape in sorted({s for s in shapes if shapes.count(s) > 1})]

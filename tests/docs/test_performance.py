@@ -42,12 +42,13 @@ class Measurements(unittest.TestCase):
         for change in (lambda f, run, row: row["speeds"].update(wgrun=[1001]),                # faster than the chip, and far from the ratio
                        lambda f, run, row: row["ratio"]["hot"].update(of="wgrun with next"),  # which was not measured
                        lambda f, run, row: row["ratio"]["hot"].update(value=0.8),
-                       lambda f, run, row: run["rows"].append(copy.deepcopy(row))):
+                       lambda f, run, row: run["rows"].append(copy.deepcopy(row)),
+                       lambda f, run, row: f["runs"].append(copy.deepcopy(run) | {"date": "2099-12-01"})):
             self.assertNotEqual(self.checked(change), [])
 
     def test_the_newest_run_has_the_row(self):
         def older(f, run, row):
-            f["runs"].insert(0, copy.deepcopy(run) | {"date": "2026-12-01"})
+            f["runs"].insert(0, copy.deepcopy(run))  # of the same day
             f["runs"][0]["rows"][0]["speeds"]["wgrun"] = [510, 610]
         self.assertEqual(performance.newest(changed(older), "H200")[0]["speeds"]["wgrun"], [510, 610])
 
