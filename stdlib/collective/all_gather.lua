@@ -8,10 +8,12 @@
 --   2 + d          device rank + d has written its shard
 --   1 + devices + d  device rank + d has fetched this device's shard
 --
--- For each p.m rows of the gathered shards `fetched` has two words: the pieces that are there, back to 0 with the last
--- of them, and the launch that all of them are there of.
+-- For each p.m rows of each other shard `fetched` has two words: the pieces that are there, back to 0 with the last of
+-- them, and the launch that all of them are there of. The gathered shards stand in the order of the devices, each in so
+-- many rows (`spacing`) that no tile reaches into two of them; the device's own is left out.
 
 local wg = require "wgrun"
+local arguments = require "wgrun.arguments"
 local division = require "wgrun.builder.division"
 local shards = require "wgrun.collective.shards"
 local signals = require "wgrun.collective.signals"
@@ -23,34 +25,53 @@ local module = { bytes = 16384 } -- of a piece
 --- The words of a device's flags.
 function module.flags(p) return { 1 + 2 * p.devices } end
 
--- The gathered shards and `fetched`, made for the first launch of a device and a size.
-local function workspace_of(p, l)
-  local shared, unit = l.gemm.shared, p.m * p.cluster_m
-  local rows = (p.devices - 1) * roofline.ceil_div(l.shard, unit) * unit
-  shared.gathered = shared.gathered or {}
-  local kept = shared.gathered[l.rank]
-  if not kept or kept.rows ~= rows or kept.K ~= l.K then
-    kept = {
-      rows = rows, K = l.K, shards = wg.empty(p.dtype, { rows, l.K }),
-      fetched = wg.zeros("u32", { 2 * rows // p.m }),
-    }
-    shared.gathered[l.rank] = kept
+-- The rows of a shard, in whole clusters of tiles.
+local function padded(p, rows)
+  local unit = p.m * p.cluster_m
+  return roofline.ceil_div(rows, unit) * unit
+end
+
+-- What launches of a device and a size share, made for the first of them by make().
+local function kept(l, name, make)
+  local shared, key = l.gemm.shared, ("%s of %d"):format(name, l.rank)
+  local of, size = shared[key], ("%d %d"):format(l.shard, l.K)
+  if not of or of.size ~= size then
+    of = { size = size, tensor = make() }
+    shared[key] = of
   end
-  return kept
+  return of.tensor
+end
+
+local function gathered_of(p, l)
+  local least, given = padded(p, l.shard), l.given.gathered
+  if given == nil then
+    return kept(l, "gathered", function() return wg.empty(p.dtype, { p.devices * least, l.K }) end)
+  end
+  local rows, columns = arguments.matrix("gemm: gathered", given)
+  if columns ~= l.K or rows % p.devices ~= 0 or rows // p.devices < least then
+    native.fail(("gemm: gathered is %d x %d, must be at least %d x %d, as many rows for each of the %d devices"):format(
+      rows, columns, p.devices * least, l.K, p.devices))
+  end
+  return given
 end
 
 --- Adds the kernel's parameters for it.
 function module.of_devices(p, add)
-  local function gathered(l) return workspace_of(p, l).shards end
-  add {
-    name = "gathered", map = { tile = p.a_box }, value = gathered,
-    note = ("the shards of the other devices, each in ceil(M / %d / %d) * %d rows"):format(
-      p.devices, p.m * p.cluster_m, p.m * p.cluster_m),
-  }
+  local function gathered(l) return gathered_of(p, l) end
+  add { name = "gathered", map = { tile = p.a_box }, value = gathered, note = "the shards of all devices" }
   add { name = "gathered_data", type = p.dtype .. "*", value = gathered, note = "gathered again" }
   add {
-    name = "fetched", type = "u32*", value = function(l) return workspace_of(p, l).fetched end,
-    note = ("2 for each %d rows of gathered, zeros before the first launch"):format(p.m),
+    name = "spacing", type = "u32", value = function(l) return gathered(l).shape[1] // p.devices end,
+    note = ("the rows of gathered for each device, at least those of a shard rounded up to %d"):format(
+      p.m * p.cluster_m),
+  }
+  add {
+    name = "fetched", type = "u32*",
+    value = function(l)
+      local blocks = padded(p, l.shard) // p.m
+      return kept(l, "fetched", function() return wg.zeros("u32", { 2 * (p.devices - 1) * blocks }) end)
+    end,
+    note = ("2 for each %d rows of each other shard, zeros before the first launch"):format(p.m),
   }
   for distance = 1, p.devices - 1 do
     add {
@@ -69,13 +90,21 @@ end
 
 function module.begin(g) g.k:mbarrier_init(g.k:address(g.buffers.piece_loaded), 1) end
 
---- The tensor map from which the producer copies the rows of a tile, whose first one is `row` of A or of the gathered
---- shards. Waits until they are there.
+-- The words of p.m rows of a shard, which begin at `row` of it. before: the shards that are fetched before it.
+local function words_of(g, before, row)
+  local k, p = g.k, g.p
+  local rows, unit = shards.rows(g), p.m * p.cluster_m
+  local blocks = division.divided(k, rows + (unit - 1), unit) * p.cluster_m
+  return k:element(g.sizes.fetched, (blocks * before + division.divided(k, row, p.m)) << 1), blocks
+end
+
+--- The tensor map from which the producer copies a tile's rows of A, which begin at `row` of D. Waits until they are
+--- there.
 function module.source(g, work, row)
   local k, own = g.k, work.shard:eq(0)
   k:if_(~own, function()
-    local block = division.divided(k, row, g.p.m)
-    signals.await(g, k:element(g.sizes.fetched, block << 1) + 4, "gpu")
+    local words = words_of(g, work.shard - 1, row - work.first)
+    signals.await(g, words + 4, "gpu")
     k:fence_proxy_async()
   end)
   return k:selp(g.maps.A, g.maps.gathered, own)
@@ -84,11 +113,13 @@ end
 -- Fetches this CTA's pieces of the shard of device rank + distance. phase: of the mbarrier.
 local function fetch_shard(g, distance, phase)
   local k, p, sizes = g.k, g.p, g.sizes
-  local row_bytes, rows, padded = sizes.K * native.element_bytes[p.dtype], shards.rows(g)
-  local blocks = division.divided(k, padded, p.m)
+  local row_bytes, rows = sizes.K * native.element_bytes[p.dtype], shards.rows(g)
+  local words, blocks = words_of(g, distance - 1, k:mov(0, { type = "u32" }))
+  local owner = sizes.rank + distance
+  k:sub(owner, owner, p.devices, { guard = owner:ge(p.devices) })
   local pieces = division.divided(k, row_bytes * p.m + (module.bytes - 1), module.bytes) -- of a block of p.m rows
   local buffer, loaded = k:address(g.buffers.piece), k:address(g.buffers.piece_loaded)
-  local from, to = sizes["A_" .. distance], k:mad_wide_u32(padded * (distance - 1), row_bytes, sizes.gathered_data)
+  local from, to = sizes["A_" .. distance], k:mad_wide_u32(owner * sizes.spacing, row_bytes, sizes.gathered_data)
   signals.await(g, sizes.flags + 4 * (signals.words + distance), "sys")
   k:fence_proxy_async()
   k:loop({ from = k:special "ctaid.x", to = blocks * pieces, step = k:special "nctaid.x" }, function(number)
@@ -106,9 +137,9 @@ local function fetch_shard(g, distance, phase)
       k:cp_async_bulk_commit_group()
       k:cp_async_bulk_wait_group(0)
     end)
-    local words, last = k:element(sizes.fetched, (block + blocks * (distance - 1)) << 1), pieces - 1
-    k:if_(k:atom_global_inc_u32(words, last, { sem = "acq_rel.gpu" }):eq(last), function()
-      signals.tell(g, words + 4, "gpu")
+    local here, last = words + k:cvt_u64_u32(block << 3), pieces - 1
+    k:if_(k:atom_global_inc_u32(here, last, { sem = "acq_rel.gpu" }):eq(last), function()
+      signals.tell(g, here + 4, "gpu")
     end)
   end)
 end

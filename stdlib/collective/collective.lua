@@ -16,7 +16,7 @@ local native = require "wgrun.native"
 local module = {}
 
 local fail, ceil_div = native.fail, roofline.ceil_div
-local of_launch = { "rank", "flags", "shards", "inboxes" }
+local of_launch = { "rank", "flags", "shards", "inboxes", "gathered" }
 
 --- Adds what the options say of a collective to a plan: `collective`, `devices`, and `gather` or `scatter`.
 function module.read(p, opts)

@@ -32,14 +32,19 @@ local function part_elements(p) return p.blocks * 64 * p.width end
 function module.flags(p, rows, columns) return { signals.words + 2 * parts_of(p, rows, columns) } end
 function module.inbox(p, rows, columns) return { 2 * parts_of(p, rows, columns), part_elements(p) } end
 
+-- The elements of one of the tensors `name` of a launch, at least so many as the shape `least` has.
+local function size_of(name, tensor, least)
+  local count, needed = 1, 1
+  for _, extent in ipairs(tensor.shape) do count = count * extent end
+  for _, extent in ipairs(least) do needed = needed * extent end
+  if count < needed then
+    native.fail(("gemm: %s has %d elements, must have at least %d (gemm:exchange)"):format(name, count, needed))
+  end
+  return count
+end
+
 --- Adds the kernel's parameters for it.
 function module.of_devices(p, add)
-  local bytes = native.element_bytes[p.d]
-  local function size_of(tensor)
-    local count = 1
-    for _, extent in ipairs(tensor.shape) do count = count * extent end
-    return count
-  end
   for distance = 0, p.devices - 1 do
     add {
       name = distance == 0 and "inbox" or "inbox_" .. distance, type = p.d .. "*",
@@ -49,11 +54,13 @@ function module.of_devices(p, add)
   end
   add {
     name = "half_flags", type = "u32", note = "the words of half of the flags, less the first two",
-    value = function(l) return (size_of(l.flags(0)) - signals.words) // 2 end,
+    value = function(l) return (size_of("flags", l.flags(0), module.flags(p, l.rows, l.columns)) - signals.words) // 2 end,
   }
   add {
     name = "half_inbox", type = "u32", note = "units of 16 bytes in half of an inbox",
-    value = function(l) return size_of(l.memory(0)) * bytes // 32 end,
+    value = function(l)
+      return size_of("inboxes", l.memory(0), module.inbox(p, l.rows, l.columns)) * native.element_bytes[p.d] // 32
+    end,
   }
 end
 

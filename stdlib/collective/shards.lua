@@ -4,6 +4,7 @@
 -- has
 --
 --   shard   how many shards the device has gone over before, a register
+--   first   the first row of the shard that the tile belongs to
 --
 -- and with reduce-scatter `slice`, the same, and `number`, the tile's among those of the shard.
 
@@ -12,16 +13,12 @@ local tiles = require "wgrun.scheduler.tiles"
 
 local shards = setmetatable({}, { __index = tiles })
 
---- The rows of a shard, and rounded up to whole clusters of tiles.
-function shards.rows(g)
-  local k, p = g.k, g.p
-  local rows, unit = p.gather and division.divided(k, g.sizes.M, p.devices) or g.sizes.M, p.m * p.cluster_m
-  return rows, division.divided(k, rows + (unit - 1), unit) * unit
-end
+--- The rows of a shard.
+function shards.rows(g) return g.p.gather and division.divided(g.k, g.sizes.M, g.p.devices) or g.sizes.M end
 
 function shards.each(g, more, body)
   local k, p, sizes = g.k, g.p, g.sizes
-  local rows, padded = shards.rows(g)
+  local rows = shards.rows(g)
   local walk = tiles.tiles_of(g, more)
   walk.rows, walk.cluster, walk.passes = rows, { p.cluster_m, p.cluster_n }, p.devices
   k:each_tile(walk, function(place, shard, number)
@@ -29,12 +26,12 @@ function shards.each(g, more, body)
     if p.scatter then owner = owner + 1 end
     k:sub(owner, owner, p.devices, { guard = owner:ge(p.devices) })
     local first = owner * rows
-    local work = { from = 0, to = sizes.K, shard = shard }
+    local work = { from = 0, to = sizes.K, shard = shard, first = first }
     if p.scatter then
       work.a_first, work.slice, work.number = first, shard, number
       return body(place, work)
     end
-    work.a_first = k:selp_b32((shard - 1) * padded, 0, shard:ne(0), { type = "u32" }) - first
+    work.a_first = k:selp_b32(owner * sizes.spacing, 0, shard:ne(0), { type = "u32" }) - first
     work.limit = first + rows
     body(function()
       local row, column = place()

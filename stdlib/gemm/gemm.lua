@@ -178,6 +178,9 @@ end
 --- @option flags table?  with collective: a list of u32 tensors, one of each device by rank, of the size that
 ---   gemm:exchange gives, or larger. They are zeros before the first launch, and the same in all launches
 --- @option shards table?  of all_gather: a list of the A of each device by rank
+--- @option gathered tensor?  of all_gather: memory for A of all devices, in their order, with as many rows for each; at
+---   least those of A, rounded up to the rows of the tiles of a cluster, for which 512 is enough. The device's own are
+---   not written. By default the product's own
 --- @option inboxes table?  of reduce_scatter: a list of tensors of D's type, one of each device by rank, of the size
 ---   that gemm:exchange gives, or larger; the same in all launches
 --- @return table  { grid =, args =, flops = }

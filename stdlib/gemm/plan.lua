@@ -77,6 +77,7 @@ local function choose(p, M, N, K, bytes, schedule, kind, groups, opts)
     local fits = (may_cluster or not c.cluster)
       and (n * d_bytes % 64 == 0 or n % 16 == 0) and (p.b_major ~= "MN" or n % 64 == 0)
       and (not schedule or schedule == c.schedule) and (not e.quantize or n % 128 == 0)
+      and (not p.gather or 512 % (m * (c.cluster and c.cluster[1] or 1)) == 0) -- what `gathered` is asked for
       and (e.plain or m * c.width <= 256 * 192) -- more accumulators leave no registers for operations
     if fits and (not least or total < least) then best, least = c, total end
   end

@@ -164,8 +164,8 @@ function module.emit(g, copies)
       row = row, column = column, tail_m = work.tail_m, tail_n = work.tail_n,
       edges = edges_of(p, g.sizes, copies, row, column),
     }
+    if p.gather and copies.A then tile.map = p.gather.source(g, work, row) end
     if work.a_first then tile.row = tile.row + work.a_first end
-    if p.gather and copies.A then tile.map = p.gather.source(g, work, tile.row) end
     if work.b_first then tile.column = tile.column + work.b_first end -- of the group's B
     if to.a_share then tile.row = tile.row + to.a_share end
     if to.b_share then tile.column = tile.column + to.b_share end
