@@ -1,6 +1,7 @@
 // Launches that a script computes from shapes: item:launch(operands...) returns grid and arguments.
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "bindings/c/convert.hpp"
@@ -88,6 +89,23 @@ void push_operand(lua_State* L, const wgrun_argument& operand, std::size_t numbe
     }
 }
 
+// Puts the value on top of the stack into the table below it. Values of one name are a list there.
+void set_named(lua_State* L, const Asking& asking, std::size_t number) {
+    const std::string_view name = asking.operands[number].name;
+    const auto same = [&](const wgrun_argument& one) { return one.name != nullptr && name == one.name; };
+    if (std::count_if(asking.operands, asking.operands + asking.count, same) == 1)
+        return lua_setfield(L, -2, asking.operands[number].name);
+    if (lua_getfield(L, -2, asking.operands[number].name) == LUA_TNIL) {
+        lua_pop(L, 1);
+        lua_newtable(L);
+        lua_pushvalue(L, -1);
+        lua_setfield(L, -4, asking.operands[number].name);
+    }
+    lua_insert(L, -2);
+    lua_seti(L, -2, luaL_len(L, -2) + 1);
+    lua_pop(L, 1);
+}
+
 // Calls item:launch(operands..., named), and leaves its result on the stack.
 void call_launch(lua_State* L, const Asking& asking) {
     luaL_checkstack(L, static_cast<int>(asking.count) + 8, "too many operands");
@@ -107,7 +125,7 @@ void call_launch(lua_State* L, const Asking& asking) {
         for (std::size_t i = 0; i < asking.count; ++i) {
             if (asking.operands[i].name == nullptr) continue;
             push_operand(L, asking.operands[i], i + 1);
-            lua_setfield(L, -2, asking.operands[i].name);
+            set_named(L, asking, i);
         }
         ++arguments;
     }

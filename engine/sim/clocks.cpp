@@ -28,6 +28,7 @@ Clocks::Clocks(int warps, int warps_per_cta)
 void Clocks::reset() {
     const auto warps = static_cast<std::size_t>(warps_);
     actors_ = warps_;
+    snapshot_ = -1;
     generic_.clear();
     std::fill_n(rows_.data(), bytes_of(rows()), std::byte{});
     parts_.assign(warps * warps, {});
@@ -387,6 +388,15 @@ void Clocks::learn(int warp, Lanes lanes, int actor, std::uint32_t clock) {
     learn(warp, actor, clock);
     for (const Front& front : fronts_[static_cast<std::size_t>(warp)])
         if (front.lanes != 0) learn(front.row, actor, clock);
+}
+
+void Clocks::learn(int warp, Lanes lanes, const Snapshot& known) {
+    if (snapshot_ < 0) snapshot_ = add_place();
+    clear(snapshot_);
+    std::ranges::copy(known.seen, row(snapshot_));
+    std::ranges::copy(known.parts, &part(snapshot_, 0));
+    some_parts_[static_cast<std::size_t>(snapshot_)] = 1;
+    acquire(warp, snapshot_, lanes);
 }
 
 void Clocks::finish(int warp, int first, std::uint32_t serial) {

@@ -148,6 +148,8 @@ class Clocks {
     void learn(int place, int actor, std::uint32_t clock);
     /// Lanes of a warp learn the same.
     void learn(int warp, Lanes lanes, int actor, std::uint32_t clock);
+    /// Lanes of a warp learn what a place of their cluster knew.
+    void learn(int warp, Lanes lanes, const Snapshot& known);
     /// The warp, of the warpgroup that begins with warp `first`, has waited for its wgmma up to `serial`.
     /// They are complete for all four warps: a wgmma is one operation of the warpgroup (docs/silicon.md).
     void finish(int warp, int first, std::uint32_t serial);
@@ -213,6 +215,7 @@ class Clocks {
     };
 
     int warps_, warps_per_cta_;
+    int snapshot_ = -1;  ///< a place for what is learned of a snapshot; -1: there is none yet
     std::vector<Generic> generic_;
     int actors_, capacity_;  ///< capacity: the columns for actors, warps included
     std::size_t stride_;     ///< of a row: actors, then threads, then warps

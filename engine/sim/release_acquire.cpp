@@ -143,6 +143,10 @@ void ReleaseAcquire::learn(int warp, Lanes lanes, std::uint64_t location, const 
 // The lessons of a warp are an actor, so that they go from lane to lane and from warp to warp as what is
 // known of other actors does.
 Learned::Number ReleaseAcquire::know(int warp, Lanes lanes, const ClusterKnowledge& more) {
+    // What warps of this cluster have released comes back by way of others.
+    more.for_each([&](std::uint64_t cluster, std::uint64_t, const Release& release) {
+        if (cluster == cluster_) clocks_.learn(warp, lanes, *release.done);
+    });
     auto known = std::make_shared<ClusterKnowledge>(*known_);
     known->add(more);
     known_ = std::move(known);

@@ -42,7 +42,7 @@ function module.check(p) each("check", p) end
 --- panels of D. Not in clusters: where a CTA's own stage is free, the same stage of the others need not be.
 function module.plan_residual(p)
   local e = p.epilogue
-  local possible = not p.pingpong and p.slices == 1 and not p.tail_m and p.cluster == 1
+  local possible = not p.pingpong and not p.reduction and not p.tail_m and p.cluster == 1
   if (e.beta or e.residual) and possible and p.panel.bytes * p.panel.count <= p.b.bytes then
     p.residual_stages = p.consumers * p.blocks
   end

@@ -16,7 +16,7 @@ local function output_of(g, me)
   local store, finish, fetch, complete = k:epilogue(arguments.extended({
     panel = p.panel, map = maps.D, buffer = buffers.d, offset = me.number * (p.buffers * p.panel.bytes),
     buffers = p.buffers,
-    barrier = me.number + 1, rows = p.groups and { to = sizes.D, width = sizes.N } or nil,
+    barrier = me.number + 1, rows = p.limits and { to = sizes.D, width = sizes.N } or nil,
     policy = p.evict_first.D and pipeline.evict_first(k) or nil,
   }, plan.operands(k, p, {
     maps = maps, sizes = sizes, stages = buffers, mine = me.number,
@@ -34,7 +34,7 @@ end
 function module.emit(g, me, acc, added)
   local k, p = g.k, g.p
   local output = output_of(g, me)
-  local early = (g.buffers.c or p.vectors > 0) and p.splits == 1 and not p.stream_k and not p.block_scaled
+  local early = (g.buffers.c or p.vectors > 0) and not p.reduction and not p.block_scaled
     and { row = k:reg "u32", column = k:reg "u32" }
   local epilogue = { finish = output.finish }
   if early then

@@ -3,6 +3,7 @@
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
 local classes = require "wgrun.classes"
+local collective = require "wgrun.collective.collective"
 local epilogue_plan = require "wgrun.epilogue.plan"
 local gemm_kernel = require "wgrun.gemm.kernel"
 local parameters = require "wgrun.gemm.parameters"
@@ -43,6 +44,11 @@ local gemm = classes.new "gemm"
 --- @option groups "contiguous"|"masked"|"batched"?  groups of A's rows, each with its own B: "contiguous": they follow
 ---   each other, and `offsets` has where each ends; "masked": all have room for as many rows, and `sizes` has how
 ---   many each has; "batched": all are full
+--- @option collective "all_gather"|"reduce_scatter"?  a product of several devices, each of which runs the kernel at
+---   the same time. "all_gather": each has as many rows of A, and gets all rows of D for its own B. "reduce_scatter":
+---   each has some of K, A and B of its own, and gets as many rows of the sum of all products. The `problem` is the
+---   product of one device
+--- @option devices integer[2,8]?  with collective: how many there are
 --- @option b_type "s4"|"u4"|"s8"|"u8"|"e4m3"|"mxfp4"|"nvfp4"?  weights B of another type than A, packed by
 ---   wg.prepack, with a scale for each `group_size` elements of K in a row. Those of "mxfp4" and "nvfp4" are e2m1,
 ---   packed with a ue8m0 for each 32, or an e4m3 for each 16 elements of K
@@ -126,12 +132,17 @@ end
 
 local function matrix(name, tensor) return arguments.matrix("gemm: " .. name, tensor) end
 
--- The extents of D = A * B; raises an error that names what does not fit.
+-- The extents of D, K, and with a collective the rows of a shard; raises an error that names what does not fit.
 local function extents(p, A, B, D, groups)
   local M, N, K = mainloop_launch.extents("gemm", p, A, B, groups)
+  local shard
+  if p.collective then M, shard = collective.extents(p, M) end
   local rows, columns = matrix("D", D)
-  if rows ~= M or columns ~= N then fail(("gemm: D is %d x %d, but A * B is %d x %d"):format(rows, columns, M, N)) end
-  return M, N, K
+  if rows ~= M or columns ~= N then
+    local of = p.collective and ("that of %d devices"):format(p.devices) or "A * B"
+    fail(("gemm: D is %d x %d, but %s is %d x %d"):format(rows, columns, of, M, N))
+  end
+  return M, N, K, shard
 end
 
 --- The options of a launch, for kernel:run, kernel:time and kernel:prepare.
@@ -163,6 +174,15 @@ end
 --- @option b_zeros tensor?  with zeros: K / group_size x N whole numbers of A's type
 --- @option next tensor?  with `next`: the weights of the product behind this one, of B's shape; B itself where there is
 ---   none
+--- @option rank integer[0,7]?  with collective: the number of the device that has A, B and D
+--- @option flags table?  with collective: a list of u32 tensors, one of each device by rank, of the size that
+---   gemm:exchange gives, or larger. They are zeros before the first launch, and the same in all launches
+--- @option shards table?  of all_gather: a list of the A of each device by rank
+--- @option gathered tensor?  of all_gather: memory for A of all devices, in their order, with as many rows for each; at
+---   least those of A, rounded up to the rows of the tiles of a cluster, for which 512 is enough. The device's own are
+---   not written. By default the product's own
+--- @option inboxes table?  of reduce_scatter: a list of tensors of D's type, one of each device by rank, of the size
+---   that gemm:exchange gives, or larger; the same in all launches
 --- @return table  { grid =, args =, flops = }
 --- @raise when the extents do not fit each other, or a value of the epilogue is missing.
 function gemm:launch(A, B, D, epilogue)
@@ -173,13 +193,30 @@ function gemm:launch(A, B, D, epilogue)
   epilogue_plan.check_values(p, epilogue)
   mainloop_launch.check_operand_values(p, epilogue)
   local groups, group_rows, rows_of_tiles = scheduler_groups.arguments(p, epilogue, (matrix("A", A)), p.m * p.cluster_m)
-  local M, N, K = extents(p, A, B, D, groups)
+  local M, N, K, shard = extents(p, A, B, D, groups)
   if p.swapped then A, B, M, N = B, A, N, M end
-  return mainloop_launch.make(self, self.kernel, {
+  local of_devices = collective.arguments(p, epilogue, shard)
+  local launch = mainloop_launch.make(self, self.kernel, arguments.merged({
     A = A, B = B, D = D, M = M, N = N, K = K, rows = D.shape[1], columns = D.shape[2], given = epilogue,
     groups = groups, group_rows = group_rows,
     rows_of_tiles = rows_of_tiles, gemm = self,
-  })
+  }, of_devices))
+  if p.scatter then launch.flops = launch.flops * p.devices end
+  return launch
+end
+
+--- The memory that each device needs for launches of a collective besides A, B and D: shapes of tensors, which other
+--- devices reach.
+--- @param rows integer  of D
+--- @param columns integer  of D
+--- @return table  { flags =, inbox = }: of u32, and with reduce_scatter of D's type
+--- @raise for a product of one device.
+--- @see gemm:launch
+function gemm:exchange(rows, columns)
+  local p = self.plan
+  if not p.collective then fail "gemm:exchange: the product has no `collective`" end
+  local of = p.gather or p.scatter
+  return { flags = of.flags(p, rows, columns), inbox = p.scatter and of.inbox(p, rows, columns) or nil }
 end
 
 -- The launch of the method called `name`: `given` holds values of the epilogue, and options of the kernel's method.
@@ -244,4 +281,4 @@ function gemm:time(A, B, D, time) return self.kernel:time(launch_with("gemm:time
 
 classes.close("a gemm", gemm)
 classes.shield(wg, "wg.", { "gemm" })
-classes.shield(gemm, "gemm:", { "launch", "run", "prepare", "time" })
+classes.shield(gemm, "gemm:", { "launch", "exchange", "run", "prepare", "time" })

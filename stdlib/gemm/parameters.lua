@@ -1,6 +1,7 @@
 -- The parameters of wg.gemm's kernel (builder/parameters.lua), which its launches and what it exports follow.
 
 local parameters = require "wgrun.builder.parameters"
+local collective = require "wgrun.collective.collective"
 local epilogue_plan = require "wgrun.epilogue.plan"
 local mainloop_plan = require "wgrun.mainloop.plan"
 local scales = require "wgrun.mainloop.scales"
@@ -40,11 +41,12 @@ function module.make(p)
     epilogue_plan.add_parameters(p, add)
     p.kind.parameters(p, add)
     scales.add_parameters(p, add)
-    if p.groups then
+    if p.limits then
       add { name = "D_data", as = "D", type = p.d .. "*", value = function(l) return l.D end, note = "D again" }
     end
     p.scheduler.parameters(p, add)
     if p.reduction then p.reduction.parameters(p, add) end
+    collective.parameters(p, add)
   end)
 end
 

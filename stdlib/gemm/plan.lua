@@ -3,6 +3,8 @@
 
 local wg = require "wgrun"
 local arguments = require "wgrun.arguments"
+local collective = require "wgrun.collective.collective"
+local shards = require "wgrun.collective.shards"
 local cost = require "wgrun.cost.gemm"
 local roofline = require "wgrun.cost.roofline"
 local epilogue_plan = require "wgrun.epilogue.plan"
@@ -75,6 +77,7 @@ local function choose(p, M, N, K, bytes, schedule, kind, groups, opts)
     local fits = (may_cluster or not c.cluster)
       and (n * d_bytes % 64 == 0 or n % 16 == 0) and (p.b_major ~= "MN" or n % 64 == 0)
       and (not schedule or schedule == c.schedule) and (not e.quantize or n % 128 == 0)
+      and (not p.gather or 512 % (m * (c.cluster and c.cluster[1] or 1)) == 0) -- what `gathered` is asked for
       and (e.plain or m * c.width <= 256 * 192) -- more accumulators leave no registers for operations
     if fits and (not least or total < least) then best, least = c, total end
   end
@@ -135,7 +138,7 @@ end
 -- The rows of the last tile of A and of B, where it is not full. The producer copies boxes of so many rows there,
 -- because boxes with many rows outside are slow (docs/experiments/small_m.md).
 local function edges_of(p, opts, bytes)
-  if not opts.problem or p.groups or p.sparse or p.emulated or p.tail_m then return {} end
+  if not opts.problem or p.groups or p.sparse or p.emulated or p.tail_m or p.collective then return {} end
   if p.block_k * bytes % 128 ~= 0 then return {} end
   local M, N = opts.problem[1], opts.problem[2]
   if p.swapped then M, N = N, M end
@@ -163,6 +166,7 @@ local function begin(opts)
     precision = opts.precision, emulated = emulation,
     sparse = opts.sparse, groups = opts.groups, constant = opts.constant,
   }
+  collective.read(p, opts)
   p.k_step = arguments.k_of_wgmma("wg.gemm", p.dtype)
   p.epilogue = epilogue_plan.read(opts.epilogue or {})
   p.products = p.epilogue.gate and 2 or 1
@@ -217,7 +221,7 @@ function module.make(given)
   local cluster_m, cluster_n = order.cluster_of("wg.gemm", opts.cluster)
   local may_be_small_m = opts.problem and (kind == "dense" or kind == "block_scaled") and opts.schedule ~= "pingpong"
     and cluster_m * cluster_n == 1
-    and not (opts.last_splits or opts.groups or opts.stream_k or opts.halves)
+    and not (opts.last_splits or opts.groups or opts.stream_k or opts.halves or opts.collective)
   local function choose_small_m(tile, swap)
     if not may_be_small_m then return nil end
     local given = {
@@ -253,11 +257,12 @@ function module.make(given)
   p.stream_k = opts.stream_k or false
   p.tail_m, p.last_splits = tail_m_of(p, opts), last_splits_of(p, opts)
   exclusions.check_choices(p, given)
-  p.scheduler = p.groups and scheduler_groups or p.stream_k and stream_k or scheduler_tiles
+  p.scheduler = p.collective and shards or p.groups and scheduler_groups or p.stream_k and stream_k or scheduler_tiles
   p.slices = p.stream_k and 2 or math.max(p.splits, p.last_splits) -- into which a tile's K is cut, where it is
   p.dsmem = cluster.dsmem_of(p)
   p.partials = p.slices > 1 and not p.dsmem -- whether sums of parts go through global memory
-  p.reduction = p.dsmem and cluster or p.partials and memory or nil
+  p.reduction = p.scatter or p.dsmem and cluster or p.partials and memory or nil
+  p.limits = p.groups or p.gather -- whether a tile may have rows that are not stored
   if kind == "block_scaled" and p.splits > 1 and not p.dsmem then
     fail("wg.gemm: with block scales `splits` is at most 8, without `groups` and `cluster`, and of a `tile` whose "
       .. "sums fit into shared memory")
@@ -275,7 +280,8 @@ function module.make(given)
   p.tail_n = scheduler_groups.tail_n(p, opts.halves)
   mainloop_plan.set_operands(p)
   local of_consumer = p.buffers * p.panel.bytes + 4 * p.n * p.vectors + (p.dsmem and p.dsmem.bytes or 0)
-  mainloop_plan.set_stages(p, p.consumers * of_consumer, opts.stages, opts.registers)
+  local others = p.consumers * of_consumer + (p.gather and p.gather.bytes or 0)
+  mainloop_plan.set_stages(p, others, opts.stages, opts.registers)
   epilogue_plan.plan_residual(p)
   return p
 end

@@ -113,7 +113,7 @@ local function copy_a(k, p, maps, to, tile, first_k, stage, barrier)
     each_part(p, to.a_ahead, function(part, ahead)
       local there, row = part * p.m + i * rows, i == 0 and tile.row or tile.row + i * rows
       k:load_tile {
-        tile = p.a_box, whole = p.a, map = maps.A, to = there == 0 and at or at + p.a:offset(there, 0),
+        tile = p.a_box, whole = p.a, map = tile.map or maps.A, to = there == 0 and at or at + p.a:offset(there, 0),
         mn = ahead and row + ahead or row, k = p.kind.packed == 2 and first_k >> 1 or first_k,
         barrier = barrier, policy = to.policy, mask = to.a_mask,
       }
@@ -164,6 +164,8 @@ function module.emit(g, copies)
       row = row, column = column, tail_m = work.tail_m, tail_n = work.tail_n,
       edges = edges_of(p, g.sizes, copies, row, column),
     }
+    if p.gather and copies.A then tile.map = p.gather.source(g, work, row) end
+    if work.a_first then tile.row = tile.row + work.a_first end
     if work.b_first then tile.column = tile.column + work.b_first end -- of the group's B
     if to.a_share then tile.row = tile.row + to.a_share end
     if to.b_share then tile.column = tile.column + to.b_share end

@@ -7,12 +7,14 @@
 --   p.kind        the main loop (mainloop/dense.lua)
 --   p.scheduler   the tiles (scheduler/tiles.lua)
 --   p.reduction   the sums of slices of K (reduction/cluster.lua), or nil
+--   p.gather      where A comes from several devices (collective/all_gather.lua), or nil
 --
 -- and from an epilogue. While it is emitted it is a table `g`: k, p; maps and sizes, the kernel's parameters; buffers,
 -- in shared memory; ring.
 
 local arguments = require "wgrun.arguments"
 local meeting = require "wgrun.builder.meeting"
+local signals = require "wgrun.collective.signals"
 local consume = require "wgrun.mainloop.consume"
 local produce = require "wgrun.mainloop.produce"
 local zeros = require "wgrun.mainloop.zeros"
@@ -39,6 +41,7 @@ end
 local function producers(g, warp)
   local k, p = g.k, g.p
   local function role(number, body) k:if_(warp:eq(number), body) end
+  if p.gather then role(1, function() p.gather.fetch(g) end) end
   if not p.constant then
     return role(0, function() produce.emit(g, { A = true, B = true, C = true, scales = true }) end)
   end
@@ -63,6 +66,7 @@ local function shared_memory(g, epilogue)
   buffers.turns = p.pingpong and k:shared { bytes = 16, align = 8, name = "turns" } or nil
   if epilogue.small then add(epilogue.small(k)) end
   if p.reduction then add(p.reduction.shared(k, p)) end
+  if p.gather then add(p.gather.shared(k)) end
   return buffers
 end
 
@@ -77,6 +81,7 @@ local function begin(g, epilogue)
   end
   if epilogue.begin then epilogue.begin(g) end
   if g.p.reduction then g.p.reduction.begin(g) end
+  if g.p.gather then g.p.gather.begin(g) end
   g.ring:init()
 end
 
@@ -107,7 +112,9 @@ function module.emit(k, p, maps, sizes, epilogue)
   -- producer has waited.
   k:griddepcontrol_launch_dependents()
   if not p.constant then k:griddepcontrol_wait() end
+  if p.collective then signals.read_launch(g) end
   sync_all()
+  if p.collective then signals.count_launch(g) end
   k:if_((thread >> 7):eq(0), function()
     k:setmaxnreg_dec(p.registers[1])
     producers(g, k:shfl_sync_idx_b32(thread >> 5, 0, 31)) -- the warp's number, the same in all lanes

@@ -15,6 +15,8 @@
 --                           shared(block)  instead of these, where only the run decides how many slices a tile has:
 --                                          their `count`, `slice`, `cut` and first(), the place in the workspace of the
 --                                          slices of a block of 64 rows
+--                           a_first        where rows of A lie elsewhere than those of D, what is added to the row
+--                           limit          where not all rows of a tile need be stored, the end of those that are
 --                           tail_m         where a tile may have only half of its rows, the predicate that it has
 --                           following()    computes the place and the work unit that the CTA visits next
 --                         and, with groups, more (scheduler/groups.lua)
@@ -72,6 +74,8 @@ function wg.scheduler.tiles(opts) return classes.strategy("scheduler", tiles, of
 --- @option order reg?  a pointer parameter to u32, instead of `group`: for each tile its row << 16 | its column,
 ---   counted in tiles, as wg.hilbert gives them
 --- @option splits integer[1,65535] = 1  the number of slices of K: each tile is visited once for each slice
+--- @option passes integer[1,65535] = 1  how often the tiles are visited: all of them once, then all of them again;
+---   without `splits`, `last_splits` and `halves`
 --- @option first reg?  u32: the first of the cluster's tiles that is taken; used with `every`
 --- @option every integer?  takes only every n-th of the cluster's tiles
 --- @option halves boolean = false  where at most half of the clusters would have a tile in the last round, each of its
@@ -80,20 +84,24 @@ function wg.scheduler.tiles(opts) return classes.strategy("scheduler", tiles, of
 ---   each of its tiles is visited once for each of so many slices of K; without `splits` and `halves`
 --- @param body function(place: function, slice: reg, number: reg, cut: reg, following: function)  emits the work on a
 ---   tile. place() computes the tile's first row and column (u32 registers) where it is called; with splits,
----   `slice` is the slice of K and `number` that of the tile; with last_splits they count where `cut`, a predicate,
----   holds, and `number` is that among the tiles that are cut; with halves, `cut` holds where the tile has half of the
----   rows. following() computes place, slice, number and cut of what the CTA visits next, where it is called; behind
----   the last tile they are those of some tile
+---   `slice` is the slice of K and `number` that of the tile; with passes, `slice` is the pass; with last_splits they
+---   count where `cut`, a predicate, holds, and `number` is that among the tiles that are cut; with halves, `cut` holds
+---   where the tile has half of the rows. following() computes place, slice, number and cut of what the CTA visits
+---   next, where it is called; behind the last tile they are those of some tile
 --- @see k:each_piece
 function k:each_tile(opts, body, ...)
   arguments.surplus("each_tile", 2, ...)
   arguments.object("k:each_tile, k", self, "builder")
   options("k:each_tile", opts)
-  local splits, last_splits = opts.splits or 1, opts.last_splits or 1
+  local splits, last_splits, passes = opts.splits or 1, opts.last_splits or 1, opts.passes or 1
   if last_splits > 1 and (splits > 1 or opts.halves) then
-    native.fail "k:each_tile: `last_splits` excludes `splits` and `halves`"
+    fail "k:each_tile: `last_splits` excludes `splits` and `halves`"
+  end
+  if passes > 1 and (splits > 1 or last_splits > 1 or opts.halves) then
+    fail "k:each_tile: `passes` excludes `splits`, `last_splits` and `halves`"
   end
   local place, units, along_m, along_n = order.tile_order(self, "k:each_tile", opts)
+  local of_pass = units
   local cluster = along_m * along_n
   arguments.body("k:each_tile, body", body)
   local cta = self:special "ctaid.x"
@@ -111,7 +119,7 @@ function k:each_tile(opts, body, ...)
     self:mov(rest, 0, { guard = (rest * shares):gt(clusters) })
     whole, units = units - rest, units + rest * (shares - 1)
   end
-  if splits > 1 then units = units * splits end
+  if splits * passes > 1 then units = units * (splits * passes) end
   -- What body() gets of a work unit.
   local function described(unit)
     local tile, slice, number, cut, lower = unit, nil, nil, nil, nil
@@ -129,8 +137,11 @@ function k:each_tile(opts, body, ...)
     if splits > 1 then
       tile = divided(self, unit, splits)
       slice = unit - tile * splits
-      number = cluster == 1 and tile or tile * cluster + rank
+    elseif passes > 1 then
+      slice = self:div(unit, of_pass)
+      tile = unit - slice * of_pass
     end
+    if splits * passes > 1 then number = cluster == 1 and tile or tile * cluster + rank end
     return function()
       local row, column = place(tile)
       if along_m > 1 then row = row * along_m + (along_n > 1 and division.remainder(self, rank, along_m) or rank) end

@@ -148,10 +148,11 @@ for _, problem in ipairs { { 1024, 1024, 1024 }, { 4096, 4096, 14336 }, { 16, 81
 end
 
 check.equal(wg.gemm { schedule = "pingpong" }.plan.m, 128)
-check.refuses_in_kernel("unknown option `raster` of k:each_tile (legal: m, n, rows, columns, cluster, group, order, splits, first, every, halves, last_splits)", function(k) k:each_tile({ raster = 1 }, print) end)
+check.refuses_in_kernel("unknown option `raster` of k:each_tile (legal: m, n, rows, columns, cluster, group, order, splits, passes, first, every, halves, last_splits)", function(k) k:each_tile({ raster = 1 }, print) end)
 check.refuses_in_kernel("unknown option `splits` of k:each_piece (legal: m, n, rows, columns, group, order, K, block)", function(k) k:each_piece({ splits = 1 }, print) end)
 check.refuses_in_kernel("k:each_tile: option `m` is missing", function(k) k:each_tile({}, print) end)
 check.refuses_in_kernel("k:each_tile: splits is 0, must be an integer from 1 to 65535", function(k) k:each_tile({ m = 64, n = 64, splits = 0 }, print) end)
+check.refuses_in_kernel("k:each_tile: `passes` excludes `splits`, `last_splits` and `halves`", function(k) k:each_tile({ m = 64, n = 64, rows = k:reg "u32", columns = k:reg "u32", passes = 2, halves = true }, print) end)
 check.refuses_in_kernel("k:each_tile: `last_splits` excludes `splits` and `halves`", function(k) k:each_tile({ m = 64, n = 64, rows = k:reg "u32", columns = k:reg "u32", splits = 2, last_splits = 2 }, print) end)
 check.refuses_in_kernel("k:each_tile, rows: expected a register, got number", function(k) k:each_tile({ m = 64, n = 64, rows = 7, columns = k:reg "u32" }, print) end)
 check.refuses_in_kernel("unknown option `of` of k:part_of_k (legal: K, block, part, splits)", function(k) k:part_of_k { of = 1 } end)

@@ -139,6 +139,20 @@ class Again:
         self.kernel.start(self.launch)
 
 
+def _named(operands: tuple[Any, ...], named: dict[str, Any]) -> tuple[list[str | None], tuple[Any, ...]]:
+    """The operands' names and values, one below the other where several have a name."""
+    names: list[str | None] = [None] * len(operands)
+    if tuple not in map(type, named.values()):
+        names += named
+        return names, (*operands, *named.values())
+    values = list(operands)
+    for name, value in named.items():
+        several = value if type(value) is tuple else (value,)
+        names += [name] * len(several)
+        values += several
+    return names, tuple(values)
+
+
 class Launcher:
     """An object of a script with a ``launch`` method, such as wg.gemm makes: ``gemm(A, B, D)`` asks it for grid and
     arguments, once for all operands of the same shapes, and runs its kernel, as Kernel does."""
@@ -157,10 +171,10 @@ class Launcher:
     def __call__(self, *operands: Any, stream: Any = None, backend: str | None = None, unchecked: bool = False,
                  seed: int = 0, numerics: str | None = None, **named: Any) -> None:
         """Runs the kernel on the operands. What goes by name (of wg.gemm: alpha, beta, C, bias) is handed to the
-        object's ``launch`` in a table. The other options are those of Kernel.__call__."""
+        object's ``launch`` in a table, several arrays in a tuple as a list. The other options are those of Kernel.__call__."""
         stream = None if stream is None else stream_number(stream)
-        names = [None] * len(operands) + list(named)
-        values = [argument_of(value, stream) for value in (*operands, *named.values())]
+        names, given = _named(operands, named)
+        values = [argument_of(value, stream) for value in given]
         memories = [value for value in values if type(value) is Memory]
         device = device_of(memories)
         if device is not None and stream is None:
@@ -181,9 +195,9 @@ class Launcher:
         whose tensors have the same shapes, and whose numbers are the same, are looked at and written once. Returns the launch
         there, for tensors that are known to be such; None: it was run on the simulator."""
         tensor = sys.modules["torch"].Tensor
-        values = (*operands, *named.values())
+        names, values = _named(operands, named)
         device = values[0].get_device()
-        key = (*named, *((v.dtype, v.shape, v.get_device(), v.is_contiguous(), v.is_neg()) if isinstance(v, tensor) else (type(v), v)
+        key = (*names, *((v.dtype, v.shape, v.get_device(), v.is_contiguous(), v.is_neg()) if isinstance(v, tensor) else (type(v), v)
                          for v in values))
         with self._engine.turn:
             written = self._written.get(key)
@@ -196,7 +210,7 @@ class Launcher:
         memories = [argument_of(value, None) for value in values]
         device_of([m for m in memories if type(m) is Memory])
         with self._engine.turn:
-            plan = self._plan(memories, [None] * len(operands) + list(named), device)
+            plan = self._plan(memories, names, device)
             arguments = [a if operand < 0 else memories[operand] for a, operand in zip(plan.arguments, plan.operands)]
             if len(self._written) >= _MOST_PLANS:
                 del self._written[next(iter(self._written))]
