@@ -1,10 +1,12 @@
 #include "check/drawn_numbers.hpp"
 
+#include <utility>
 #include <vector>
 
 #include "check/pointees.hpp"
 #include "isa/effects.hpp"
 #include "isa/order.hpp"
+#include "isa/registers.hpp"
 
 namespace wgrun::check {
 namespace {
@@ -42,10 +44,55 @@ bool is_number(const Operand& operand, const Program& program) {
     return isa::bits(type) == 32 && !isa::is_float(type);
 }
 
+/// Whether a load of at most 32 bits leaves an integer in the register.
+bool holds_number(const Operand& operand, const Program& program) {
+    if (operand.kind != Operand::Kind::reg || !operand.reg) return false;
+    const isa::Type type = program.registers()[operand.reg.id].type;
+    return (isa::bits(type) == 32 || isa::bits(type) == 16) && !isa::is_float(type);
+}
+
+/// By register: the constant that its only move gives it; null where there are others.
+std::vector<const Operand*> constants(const Program& program) {
+    std::vector<const Operand*> out(program.registers().size());
+    std::vector<bool> written(out.size());
+    for_each_step(program, [&](const Step& step) {
+        isa::for_each_written(step, [&](isa::Reg reg) {
+            const bool moves = !written[reg.id] && !step.guard && step.op->name == "mov" &&
+                               step.operands.back().kind == Operand::Kind::imm;
+            out[reg.id] = moves ? &step.operands.back() : nullptr;
+            written[reg.id] = true;
+        });
+    });
+    return out;
+}
+
+/// What a weak store of 32 bits, or of a vector of constants, stores; nothing where it is none.
+std::vector<Operand> stored(const Step& step, const Program& program,
+                            const std::vector<const Operand*>& constants) {
+    const AccessesOf its(step);
+    if (step.op->atomic || its.later || its.all.size() != 1 || !its.all.front().write ||
+        isa::order_of(step).strong)
+        return {};
+    const bool plain = step.operands.size() >= 2 && its.all.front().address == step.operands.data();
+    if (!plain) return {};
+    const Operand& value = step.operands[1];
+    std::vector<Operand> out;
+    if (value.kind == Operand::Kind::list) {
+        for (const isa::Reg reg : value.list) {
+            if (constants[reg.id] == nullptr) return {};
+            out.push_back(*constants[reg.id]);
+        }
+    } else if (is_number(value, program)) {
+        out.push_back(value);
+    }
+    return its.all.front().bytes == 4 * static_cast<int>(out.size()) ? out : std::vector<Operand>();
+}
+
 }  // namespace
 
 DrawnNumbers drawn_numbers(const Program& program, Made made) {
     const std::vector<int> of = pointees(program, made);
+    const std::vector<const Operand*> constants = check::constants(program);
     DrawnNumbers out;
     const auto param_of = [&](const Operand& address) {
         return address.kind == Operand::Kind::param ? address.index
@@ -54,13 +101,15 @@ DrawnNumbers drawn_numbers(const Program& program, Made made) {
     };
     for_each_step(program, [&](const Step& step) {
         if (step.op->effects == nullptr || step.operands.empty()) return;
+        if (std::vector<Operand> numbers = stored(step, program, constants); !numbers.empty())
+            out.stores.emplace(&step, std::move(numbers));
         if (step.op->operands.front().access != isa::Access::out ||
-            !is_number(step.operands.front(), program))
+            !holds_number(step.operands.front(), program))
             return;
         const std::vector<isa::MemoryAccess> all = AccessesOf(step).all;
-        if (all.empty() || all.front().bytes != 4) return;
+        if (all.empty() || all.front().bytes > 4) return;
         const isa::MemoryAccess& access = all.front();
-        if (step.op->atomic && access.space == isa::Space::global) {
+        if (step.op->atomic && access.space == isa::Space::global && access.bytes == 4) {
             if (const int param = param_of(*access.address); param >= 0) {
                 out.draws.emplace(&step, param);
                 out.changes[param];
@@ -84,15 +133,6 @@ DrawnNumbers drawn_numbers(const Program& program, Made made) {
                 changes(param_of(*access.address));
     });
     return out;
-}
-
-const Operand* stored_number(const Step& step, const Program& program) {
-    const AccessesOf its(step);
-    if (step.op->atomic || its.later || its.all.size() != 1 || !its.all.front().write ||
-        its.all.front().bytes != 4 || isa::order_of(step).strong)
-        return nullptr;
-    const bool plain = step.operands.size() >= 2 && its.all.front().address == step.operands.data();
-    return plain && is_number(step.operands[1], program) ? &step.operands[1] : nullptr;
 }
 
 }  // namespace wgrun::check

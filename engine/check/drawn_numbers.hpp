@@ -16,13 +16,12 @@ struct DrawnNumbers {
     std::unordered_map<const Step*, int> draws;
     /// What else writes to these parameters' memory than additions of a constant, which is at least 1.
     std::map<int, std::vector<const Step*>> changes;
-    /// Weak loads of such a number from shared memory.
+    /// Weak loads of such a number, or of a part of it, from shared memory.
     std::unordered_set<const Step*> loads;
+    /// Weak stores of such numbers to shared memory, one behind the other: a register, or constants.
+    std::unordered_map<const Step*, std::vector<Operand>> stores;
 };
 
 DrawnNumbers drawn_numbers(const Program& program, Made made);
-
-/// Returns the operand that a weak store of one number of 32 bits stores; null: the step is none.
-const Operand* stored_number(const Step& step, const Program& program);
 
 }  // namespace wgrun::check

@@ -397,8 +397,12 @@ class Explorer {
             const Cut& before = seen->cut;
             const bool less = before.code.knows_no_more_than(now.code);
             if (!less && !now.code.knows_no_more_than(before.code)) continue;
-            auto its = less ? widening(now, before, symbols_, relations)
-                            : widening(before, now, symbols_, relations);
+            const auto by = [&](bool in_proportion) {
+                return less ? widening(now, before, symbols_, relations, in_proportion)
+                            : widening(before, now, symbols_, relations, in_proportion);
+            };
+            auto its = by(false);
+            if (its && too_wide_.contains(its->key)) its = by(true);
             if (!its || too_wide_.contains(its->key)) continue;
             if (!out.first || its->registers.size() < out.first->registers.size())
                 out = {std::move(its), less ? seen.get() : nullptr};

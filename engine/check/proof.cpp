@@ -286,10 +286,11 @@ Proof prove(const Program& program, const Skeleton& skeleton, const Budget& budg
     Proof out = explore(program, skeleton, abstract::Live(skeleton), budget);
     if (!out.proved) {
         Proof values = by_values(program, skeleton, budget, nullptr, grid);
-        // What a kernel draws has no values there.
+        // What a kernel draws or shows has no values there.
         std::optional<abstract::Stop> reason = std::move(out.stopped);
         out = std::move(values);
-        if (!out.proved && skeleton.draws_numbers) out.stopped = std::move(reason);
+        if (!out.proved && (skeleton.draws_numbers || skeleton.shows_numbers))
+            out.stopped = std::move(reason);
     }
     if (!out.proved || !out.contained.empty()) out.findings = broken_sizes(program, skeleton, budget);
     return out;

@@ -168,7 +168,8 @@ bool Skeleton::needed(const Step& step, std::size_t number) {
         need(step.guard);
         if (nature.touched != nullptr) need(nature.touched->reg);
         if (shows_numbers)
-            if (const Operand* number = stored_number(step, outline_.program())) need(number->reg);
+            if (const auto numbers = drawn_.stores.find(&step); numbers != drawn_.stores.end())
+                for (const Operand& number : numbers->second) need(number.reg);
         return true;
     }
     need(step.guard);

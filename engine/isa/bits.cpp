@@ -103,6 +103,18 @@ void run_bfe(const Step& s, Machine& m) {
     });
 }
 
+KnownBits bits_of_bfe(const Step& s, const BitsOf& of) {
+    const KnownBits a = of(s.operands[1]);
+    const auto position = of(s.operands[2]).value(), length = of(s.operands[3]).value();
+    const int width = bits(s.form.type());
+    if (!position || !length) return {};
+    const int first = static_cast<int>(*position & 0xFF), count = static_cast<int>(*length & 0xFF);
+    // Beyond the word are its highest bits, if it has a sign.
+    if (count == 0 || first + count > width) return count == 0 ? KnownBits::of(0) : KnownBits();
+    const KnownBits field = KnownBits{a.ones >> first, a.unknown >> first}.cut(count);
+    return is_signed(s.form.type()) ? field.extended(count).cut(width) : field;
+}
+
 /// Returns b with the lowest `length` bits of a at `position`.
 template <class T>
 T inserted(T a, T b, std::uint32_t at, std::uint32_t count) {
@@ -388,6 +400,7 @@ std::span<const Instruction> bits_family() {
          .operands = {out("d"), in("a"), in("position", fixed<u32>), in("length", fixed<u32>)},
          .ptx = "bfe{.type} {%d}, {%a}, {%position}, {%length}",
          .work = Work::logic,
+         .known_bits = bits_of_bfe,
          .meaning = meaning_of_bfe,
          .run = run_bfe},
         {.name = "bfi",

@@ -463,7 +463,7 @@ std::span<const Instruction> logic_family() {
          .ptx = "not{.type} {%d}, {%a}",
          .work = Work::logic,
          .known_bits = bits_of_not,
-         .shape = of_integers<Shape::bits>,
+         .shape = of_integers<Shape::polynomial>,  // -1 - a
          .meaning = meaning_of_not,
          .run = run_not},
         {.name = "shl",

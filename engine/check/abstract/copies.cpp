@@ -134,8 +134,10 @@ void Copies::copy_to(std::uint64_t shared, std::uint64_t address, int lane, std:
             });
     }
     if (execution_.shown != nullptr) {
-        if (covers)
-            execution_.shown->overwrite(*cta, lo, hi);
+        // A box of unknown size is taken to bring no more than its phase expects (compare_boxes).
+        const std::int64_t most = covers.value_or(mbarrier->tx());
+        if (most > 0)
+            execution_.shown->overwrite(*cta, lo, std::max(hi, lo + static_cast<std::uint32_t>(most)));
         else
             execution_.shown->lost();
     }

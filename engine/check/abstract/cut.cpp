@@ -227,9 +227,11 @@ struct Growing {
     }
     /// Numbers that belong to one root and differ alike are taken to grow together.
     using Kind = std::tuple<int, Form, Form, std::int64_t>;
-    Kind kind() const {
+    Kind kind(bool in_proportion) const {
         const bool falls = has_turns() ? direction() < 0 : more() < 0;
-        const std::int64_t unit = step() % times == 0 ? times : 1;
+        const std::int64_t unit = in_proportion         ? std::max<std::int64_t>(step(), 1)
+                                  : step() % times == 0 ? times
+                                                        : 1;
         const auto turned = [&](Form form) {
             for (auto& [variable, slope] : form) slope = (falls ? -slope : slope) / unit;
             return form;
@@ -241,7 +243,7 @@ struct Growing {
 }  // namespace
 
 std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& symbols,
-                                 const Relations& relations) {
+                                 const Relations& relations, bool in_proportion) {
     if (before.hash != now.hash || before.code.numbers != now.code.numbers ||
         before.registers.size() != now.registers.size())
         return std::nullopt;
@@ -284,14 +286,31 @@ std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& sym
         if (its.before == its.now) continue;
         if (!relations.may_count(one.slot)) return std::nullopt;
         if (its.has_turns() && its.direction() == 0) return std::nullopt;
-        groups.try_emplace(its.kind());
+        groups.try_emplace(its.kind(in_proportion));
     }
+    // Counters that belong to no number of the launch go with one that does, as addresses of stages do with
+    // the number of the turn.
+    const auto kind_of = [&](const Growing& its) {
+        Growing::Kind kind = its.kind(in_proportion);
+        if (!in_proportion || std::get<int>(kind) >= 0) return kind;
+        for (const auto& [other, unused] : groups) {
+            kind = other;
+            std::get<int>(kind) = -1;
+            if (std::get<int>(other) >= 0 && kind == its.kind(in_proportion)) return other;
+        }
+        return its.kind(in_proportion);
+    };
+    std::erase_if(groups, [&](const auto& one) {
+        return std::ranges::none_of(registers, [&](const Growing& its) {
+            return its.before != its.now && kind_of(its) == one.first;
+        });
+    });
     for (std::size_t root = 0; root < symbols.roots.size(); ++root) {
         const Window a = window(before, root, symbols), b = window(now, root, symbols);
         roots.push_back({{a.value, a.growth}, {b.value, b.growth}, static_cast<int>(root)});
         const Growing& its = roots.back();
         if (a == b || is_turns(symbols, root)) continue;
-        const auto group = groups.find(its.kind());
+        const auto group = groups.find(its.kind(in_proportion));
         if (its.before == its.now || a.room != b.room || its.direction() < 0 || group == groups.end() ||
             !relations.keeps(static_cast<int>(root))) {
             out.freed.push_back(static_cast<int>(root));
@@ -320,11 +339,12 @@ std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& sym
         while (used.contains(variable(symbols.turn(next), Variable::repeated))) ++next;
         group.variable = variable(symbols.turn(next++), Variable::repeated);
     }
+    if (in_proportion) out.mix(1);
     const auto falls_in = [](const Group& group, const Growing& its) {
         return its.has_turns() ? its.direction() < 0 : (its.more() < 0) != group.backwards;
     };
     const auto change = [&](std::size_t index, const Growing& its) {
-        const Group& group = groups.at(its.kind());
+        const Group& group = groups.at(kind_of(its));
         const bool falls = falls_in(group, its);
         const std::int64_t step = falls ? -its.step() : its.step();
         // The least of both, or the greatest where it falls.
@@ -340,7 +360,7 @@ std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& sym
         if (its.before == its.now) continue;
         // A counter does not fall where the number that it counts to grows.
         const Forms::Slot& slot = now.registers[i].form;
-        const Group& group = groups.at(its.kind());
+        const Group& group = groups.at(kind_of(its));
         if (group.of_root && falls_in(group, its) && slot.form.empty() && !slot.cyclic) return std::nullopt;
         out.registers.push_back(change(i, its));
     }

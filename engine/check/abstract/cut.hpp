@@ -58,9 +58,10 @@ struct Relations {
     const ToldApart& told_apart;
 };
 /// Returns how `now` is to be widened so that it covers `before`, too; nothing where they differ in more than
-/// counters.
+/// counters. in_proportion: counters stay in the proportion in which they have grown; else those alone that
+/// have grown by as much.
 std::optional<Widening> widening(const Cut& before, const Cut& now, Symbols& symbols,
-                                 const Relations& relations);
+                                 const Relations& relations, bool in_proportion = false);
 
 /// Returns for each variable for turns how the cut stands for fewer turns, too: a loop that has turned some
 /// times may have turned once. So cuts that were come to after other numbers of turns are one.

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "isa/known_bits.hpp"
 #include "isa/registers.hpp"
 #include "isa/special.hpp"
 #include "isa/token.hpp"
@@ -126,6 +127,26 @@ std::optional<Form> Forms::of_low_bits(const Step& step, const std::vector<Sourc
     }
     if (left_out) return Form();
     return passed_on ? std::optional(form) : std::nullopt;
+}
+
+/// Of an instruction whose result is known where the low bits are that do not vary: nothing varies.
+std::optional<Form> Forms::of_known_bits(const Step& step, const std::vector<Sourced>& sources,
+                                         const Form& form) {
+    if (step.op->known_bits == nullptr) return std::nullopt;
+    std::uint64_t varying = 0;
+    for (const auto& [variable, slope] : form)
+        varying |= ~UINT64_C(0) << std::countr_zero(static_cast<std::uint64_t>(slope));
+    for (std::size_t lane = 0; lane < isa::lanes; ++lane) {
+        if (!active(static_cast<int>(lane))) continue;
+        const auto of = [&](const Operand& operand) {
+            const auto source = std::ranges::find(sources, &operand, &Sourced::operand);
+            if (source == sources.end()) return isa::KnownBits();
+            const auto bits = static_cast<std::uint64_t>(value_of(operand, step.form.type())[lane]);
+            return source->form.empty() ? isa::KnownBits::of(bits) : isa::KnownBits{bits & ~varying, varying};
+        };
+        if (!step.op->known_bits(step, of).value()) return std::nullopt;
+    }
+    return Form();
 }
 
 namespace {
@@ -321,6 +342,8 @@ void Forms::follow(const Step& step) {
         if (!result && becomes_root(step, sources)) return;
     } else if (shape == isa::Shape::other || shape == isa::Shape::share) {
         if (becomes_root(step, sources)) return;
+        result =
+            shape == isa::Shape::share ? of_share(step, sources, all) : of_known_bits(step, sources, all);
     } else if (shape == isa::Shape::smaller || shape == isa::Shape::greater) {
         // Which of two numbers it is says little about one that may be anything.
         if (draws_of(all) != Draws::none && becomes_root(step, sources)) return;

@@ -65,13 +65,15 @@ class Forms {
     struct Shown {
         std::int64_t value = 0;
         Form form{};
+        bool operator==(const Shown&) const = default;
     };
     using Place = std::pair<int, std::uint32_t>;
     const std::map<Place, Shown>& shown() const { return shown_; }
-    /// The active lane stores an operand there; it is forgotten what was there before. Nothing: what it
-    /// stores is not known.
-    void show(Place at, const Operand* operand);
-    void hide(Place at);
+    /// What the active lanes store of an operand; nothing unless it is known, and the same in all of them.
+    std::optional<Shown> stored(const Operand& operand);
+    /// The number is there, in place of what was there before. Nothing: it is not known.
+    void show(Place at, const std::optional<Shown>& number);
+    void hide(Place at) { shown_.erase(at); }
     void receive(const Op& op, const Shown& number);
 
     /// The value of a parameter while a step is executed.
@@ -190,6 +192,9 @@ class Forms {
                    const Form& slopes);
     std::optional<Form> of_low_bits(const Step& step, const std::vector<Sourced>& sources, const Form& form);
     std::optional<Form> of_division(const Step& step, const std::vector<Sourced>& sources, const Form& form);
+    std::optional<Form> of_known_bits(const Step& step, const std::vector<Sourced>& sources,
+                                      const Form& form);
+    std::optional<Form> of_share(const Step& step, const std::vector<Sourced>& sources, const Form& form);
     std::optional<Form> of_extremum(const Step& step, const std::vector<Sourced>& sources, isa::Shape shape);
     bool falls(const Step& step, const std::vector<Sourced>& sources, const Form& from);
     bool becomes_root(const Step& step, const std::vector<Sourced>& sources);

@@ -46,20 +46,24 @@ Forms::Draws Forms::draws_of(const Form& form) const {
     return !any ? Draws::none : roots.size() == 1 ? Draws::alone : Draws::and_others;
 }
 
-void Forms::show(Place at, const Operand* operand) {
-    shown_.erase(at);
-    if (operand == nullptr) return;
-    if (!operand->reg) {
-        shown_[at] = {operand->imm, {}};
-        return;
-    }
-    const auto slot = static_cast<std::size_t>(execution_.skeleton.slots[operand->reg.id]);
-    if ((execution_.active & ~values_.known(execution_.warp->number)[slot]) != 0) return;
-    const auto lane = static_cast<std::size_t>(std::countr_zero(execution_.active));
-    shown_[at] = {get(operand->reg)[lane], form_of(operand->reg, execution_.op->where)};
+std::optional<Forms::Shown> Forms::stored(const Operand& operand) {
+    if (!operand.reg) return Shown{operand.imm, {}};
+    const auto slot = static_cast<std::size_t>(execution_.skeleton.slots[operand.reg.id]);
+    if ((execution_.active & ~values_.known(execution_.warp->number)[slot]) != 0) return std::nullopt;
+    const Form form = form_of(operand.reg, execution_.op->where);
+    const Wide lanes = get(operand.reg);
+    const std::int64_t first = lanes[static_cast<std::size_t>(std::countr_zero(execution_.active))];
+    for (int lane = 0; lane < isa::lanes; ++lane)
+        if (active(lane) && lanes[static_cast<std::size_t>(lane)] != first) return std::nullopt;
+    return Shown{first, form};
 }
 
-void Forms::hide(Place at) { shown_.erase(at); }
+void Forms::show(Place at, const std::optional<Shown>& number) {
+    if (number)
+        shown_[at] = *number;
+    else
+        shown_.erase(at);
+}
 
 void Forms::receive(const Op& op, const Shown& number) {
     isa::for_each_written(*op.step, [&](Reg result) {

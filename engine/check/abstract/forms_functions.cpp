@@ -46,6 +46,28 @@ std::optional<Ratio> share(std::uint32_t factor, int bits, std::int64_t most) {
 
 }  // namespace
 
+/// Of the high half of a product with a constant, where it is a share of all numbers: multiples of what it is
+/// a share of are added to the number.
+std::optional<Form> Forms::of_share(const Step& step, const std::vector<Sourced>& sources, const Form& form) {
+    const isa::Type type = step.form.type();
+    if (sources.size() != 2 || !sources[1].form.empty() || !sources[0].operand->reg ||
+        !stays_positive(sources[0].form, sources[0].operand->reg, step.where))
+        return std::nullopt;
+    const Wide factor = value_of(*sources[1].operand, type);
+    const auto first = static_cast<std::size_t>(std::countr_zero(execution_.active));
+    for (int lane = 0; lane < isa::lanes; ++lane)
+        if (active(lane) && factor[static_cast<std::size_t>(lane)] != factor[first]) return std::nullopt;
+    const std::optional<Ratio> its =
+        share(static_cast<std::uint32_t>(factor[first]), isa::bits(type), UINT32_MAX);
+    if (!its) return std::nullopt;
+    Form out;
+    for (const auto& [variable, slope] : form) {
+        if (slope % its->under != 0) return std::nullopt;
+        out[variable] = slope / its->under * its->over;
+    }
+    return out;
+}
+
 /// No more than numbers of a launch are.
 std::int64_t Forms::greatest_of(int root) const {
     constexpr std::int64_t most_number = std::int64_t{1} << 30;

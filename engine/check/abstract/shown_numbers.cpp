@@ -33,6 +33,18 @@ struct Stores final : isa::Effects {
     bool copies = false;
 };
 
+/// What a load finds that begins so many bytes into a number; nothing where that is not known.
+std::optional<Forms::Shown> part(const Step& load, const Forms::Shown& number, std::uint32_t within) {
+    const isa::Type type = load.form.type();
+    const auto bytes = static_cast<std::uint32_t>(isa::bits(type)) / 8;
+    if (bytes == bytes_of_number) return within == 0 ? std::optional(number) : std::nullopt;
+    if (within + bytes > bytes_of_number || !number.form.empty()) return std::nullopt;
+    const auto bits = static_cast<std::uint32_t>(number.value) >> 8 * within;
+    const int others = 32 - isa::bits(type);
+    if (isa::is_signed(type)) return Forms::Shown{static_cast<std::int32_t>(bits << others) >> others, {}};
+    return Forms::Shown{bits << others >> others, {}};
+}
+
 }  // namespace
 
 ShownNumbers::ShownNumbers(ExecutionState& execution, const Values& values, Forms& forms)
@@ -50,9 +62,22 @@ bool ShownNumbers::is_after(const Access& before, isa::Mask lanes) const {
             return false;
     return true;
 }
+bool ShownNumbers::is_after(const std::vector<Access>& before, isa::Mask lanes) const {
+    return std::ranges::all_of(before, [&](const Access& access) { return is_after(access, lanes); });
+}
 bool ShownNumbers::is_after(const Accesses& before, isa::Mask lanes) const {
-    return is_after(before.stored, lanes) &&
-           std::ranges::all_of(before.loads, [&](const Access& load) { return is_after(load, lanes); });
+    return is_after(before.stores, lanes) && is_after(before.loads, lanes);
+}
+
+/// Adds the access of the active lanes.
+void ShownNumbers::add(std::vector<Access>& to) const {
+    const Access by{execution_.warp->number, execution_.active, execution_.warp->accesses};
+    const auto key = [](const Access& access) { return std::pair(access.warp, access.lanes); };
+    const auto same = std::ranges::lower_bound(to, key(by), {}, key);
+    if (same != to.end() && key(*same) == key(by))
+        *same = by;
+    else
+        to.insert(same, by);
 }
 
 bool ShownNumbers::is_free(int cta, std::uint32_t address) const {
@@ -93,8 +118,9 @@ void ShownNumbers::lost() {
 
 void ShownNumbers::store(const Op& op, bool unclear) {
     const Stores stores(*op.step);
-    const Operand* number =
-        std::has_single_bit(execution_.active) ? stored_number(*op.step, execution_.program) : nullptr;
+    const auto& known = execution_.skeleton.drawn().stores;
+    const auto its = known.find(op.step);
+    const std::vector<Operand> numbers = its == known.end() ? std::vector<Operand>() : its->second;
     for (const isa::MemoryAccess& access : stores.all) {
         if (!access.write && !stores.copies) continue;
         const auto address = values_.addresses(*access.address);
@@ -102,36 +128,65 @@ void ShownNumbers::store(const Op& op, bool unclear) {
             if (access.space == isa::Space::generic && !makes_generic_) continue;
             return lost();
         }
+        const bool followed = follows(numbers, *address);
         for (isa::Mask left = execution_.active; left != 0; left &= left - 1) {
-            const isa::Mask lane = left & (~left + 1);
             const auto place = execution_.shared_place(
                 access.space, (*address)[static_cast<std::size_t>(std::countr_zero(left))]);
             if (!place) continue;
             if (place->whose == machine::SharedPlace::Whose::nobodys) return lost();
             const auto cta = static_cast<int>(place->rank);
-            const auto lo = static_cast<std::uint32_t>(place->address),
-                       hi = lo + static_cast<std::uint32_t>(access.bytes);
-            const Forms::Place its{cta, lo};
-            if (number == nullptr || !is_free(cta, lo) ||
-                (!followed_.contains(its) && followed_.size() == most_shown)) {
-                overwrite(cta, lo, hi);
+            const auto lo = static_cast<std::uint32_t>(place->address);
+            if (!followed) {
+                overwrite(cta, lo, lo + static_cast<std::uint32_t>(access.bytes));
                 continue;
             }
-            if (const auto before = places_.find(its);
-                before != places_.end() && !is_after(before->second, lane))
-                return execution_.stop(
-                    op.where,
-                    fmt::format("nothing orders this store behind what loads or stores the number in {}",
-                                execution_.place(lo - sm_90a.shared_base)));
-            followed_.insert(its);
-            if (forms_.symbols().users[its].store.emplace(execution_.warp->number, lane).second &&
-                forgotten_.contains(its))
-                forms_.begin_anew();
-            places_[its] = {{execution_.warp->number, lane, execution_.warp->accesses}};
-            forms_.show(its, number);
+            for (std::uint32_t at = lo; const Operand& number : numbers) {
+                show(op, {cta, at}, number);
+                at += bytes_of_number;
+            }
+            break;
         }
     }
     execution_.warp->touched |= execution_.active;
+}
+
+/// Whether the active lanes store numbers at one place: a lane any number, else numbers that depend on
+/// nothing.
+bool ShownNumbers::follows(const std::vector<Operand>& numbers, const Values::Lanes& address) {
+    if (numbers.empty()) return false;
+    if (std::has_single_bit(execution_.active) && numbers.size() == 1) return true;
+    const auto first = static_cast<std::size_t>(std::countr_zero(execution_.active));
+    for (isa::Mask left = execution_.active; left != 0; left &= left - 1)
+        if (address[static_cast<std::size_t>(std::countr_zero(left))] != address[first]) return false;
+    return std::ranges::all_of(numbers, [&](const Operand& number) {
+        const std::optional<Forms::Shown> stored = forms_.stored(number);
+        return stored && stored->form.empty();
+    });
+}
+
+/// The active lanes store a number, all at one place.
+void ShownNumbers::show(const Op& op, Forms::Place place, const Operand& operand) {
+    const auto [cta, lo] = place;
+    if (!is_free(cta, lo) || (!followed_.contains(place) && followed_.size() == most_shown))
+        return overwrite(cta, lo, lo + bytes_of_number);
+    const std::optional<Forms::Shown> number = forms_.stored(operand);
+    const auto shown = forms_.shown().find(place);
+    const bool is_there = number && shown != forms_.shown().end() && shown->second == *number;
+    Accesses& accesses = places_[place];
+    if (!is_there) {
+        if (!is_after(accesses, execution_.active))
+            return execution_.stop(
+                op.where,
+                fmt::format("nothing orders this store behind what loads or stores the number in {}",
+                            execution_.place(lo - sm_90a.shared_base)));
+        accesses = {};
+    }
+    followed_.insert(place);
+    if (forms_.symbols().users[place].store.emplace(execution_.warp->number, execution_.active).second &&
+        forgotten_.contains(place))
+        forms_.begin_anew();
+    add(accesses.stores);
+    forms_.show(place, number);
 }
 
 bool ShownNumbers::load(const Op& op) {
@@ -144,26 +199,20 @@ bool ShownNumbers::load(const Op& op) {
         if ((*address)[static_cast<std::size_t>(std::countr_zero(left))] != first) return false;
     const machine::SharedPlace place =
         machine::locate(first, static_cast<std::uint32_t>(execution_.warp->cta), taken_.size());
-    const Forms::Place its{static_cast<int>(place.rank), static_cast<std::uint32_t>(place.address)};
+    const auto lo = static_cast<std::uint32_t>(place.address), within = lo % bytes_of_number;
+    const Forms::Place its{static_cast<int>(place.rank), lo - within};
     const auto at = places_.find(its);
     const auto number = forms_.shown().find(its);
     if (forms_.symbols().users[its].load.emplace(execution_.warp->number, execution_.active).second &&
         forgotten_.contains(its))
         forms_.begin_anew();
     if (place.whose == machine::SharedPlace::Whose::nobodys || at == places_.end() ||
-        number == forms_.shown().end() || !is_after(at->second.stored, execution_.active))
+        number == forms_.shown().end() || !is_after(at->second.stores, execution_.active))
         return false;
-    std::vector<Access>& loads = at->second.loads;
-    const Access by{execution_.warp->number, execution_.active, execution_.warp->accesses};
-    const auto key = [](const Access& access) { return std::pair(access.warp, access.lanes); };
-    const auto same = std::ranges::lower_bound(loads, key(by), {}, key);
-    if (same != loads.end() && key(*same) == key(by))
-        *same = by;
-    else
-        loads.insert(same, by);
-    const Forms::Shown shown = number->second;
-    forms_.receive(op, shown);
-    return true;
+    add(at->second.loads);
+    const auto found = part(*op.step, number->second, within);
+    if (found) forms_.receive(op, *found);
+    return found.has_value();
 }
 
 /// Whether all who ever store there come after the access.
@@ -190,7 +239,8 @@ void ShownNumbers::forget() {
         forgotten_.insert(place);
         forms_.hide(place);
         const bool settled =
-            is_before(accesses.stored, users) &&
+            std::ranges::all_of(accesses.stores,
+                                [&](const Access& store) { return is_before(store, users); }) &&
             std::ranges::all_of(accesses.loads, [&](const Access& load) { return is_before(load, users); });
         at = settled ? places_.erase(at) : std::next(at);
     }
@@ -208,7 +258,8 @@ void ShownNumbers::encode(Encoder& to) const {
     for (const auto& [place, accesses] : places_) {
         to.number(std::uint64_t{static_cast<std::uint32_t>(place.first)} << 32 | place.second);
         to.number(accesses.loads.size() << 1 | (forms_.shown().contains(place) ? 1 : 0));
-        write(accesses.stored);
+        to.number(accesses.stores.size());
+        for (const Access& store : accesses.stores) write(store);
         for (const Access& load : accesses.loads) write(load);
     }
 }

@@ -1,8 +1,10 @@
 // Numbers that threads show to others in shared memory, in an exploration: a load finds what was stored where
 // vector clocks order it after the store, and every later store after the load. Where a store to such a place
-// is in no such order, nothing is proved; where a load is, it finds anything.
+// is in no such order, nothing is proved, unless it stores what is there already; where a load is, it finds
+// anything.
 //
-// One lane stores a number of 32 bits. Places to which anything else is ever stored, by threads or copies,
+// A lane stores a number of 32 bits, or several lanes of a warp store numbers that depend on nothing, of
+// which a load may be of a byte or two. Places to which anything else is ever stored, by threads or copies,
 // are not followed.
 #pragma once
 
@@ -43,11 +45,15 @@ class ShownNumbers {
         std::uint32_t clock = 0;
     };
     struct Accesses {
-        Access stored;
-        std::vector<Access> loads{};
+        std::vector<Access> stores{};  ///< of what is there: the last one of each warp and its lanes...
+        std::vector<Access> loads{};   ///< ...and so of what came after them
     };
 
+    bool follows(const std::vector<Operand>& numbers, const Values::Lanes& address);
+    void add(std::vector<Access>& to) const;
+    void show(const Op& op, Forms::Place place, const Operand& number);
     bool is_after(const Access& before, isa::Mask lanes) const;
+    bool is_after(const std::vector<Access>& before, isa::Mask lanes) const;
     bool is_after(const Accesses& before, isa::Mask lanes) const;
     bool is_before(const Access& access, const Symbols::Users& users) const;
     bool is_free(int cta, std::uint32_t address) const;

@@ -128,7 +128,7 @@ void Values::forget_results(const Op& op) {
 
 std::optional<std::array<std::uint64_t, lanes>> Values::addresses(const Operand& operand) const {
     std::array<std::uint64_t, lanes> out{};
-    if (operand.kind == Operand::Kind::shared) {
+    if (operand.kind == Operand::Kind::shared || (!operand.reg && operand.index >= 0)) {
         out.fill(sm_90a.shared_base +
                  static_cast<std::uint64_t>(
                      execution_.program.shared()[static_cast<std::size_t>(operand.index)].offset));
