@@ -121,8 +121,10 @@ void ShownNumbers::store(const Op& op, bool unclear) {
                 before != places_.end() && !is_after(before->second, lane))
                 return execution_.stop(
                     op.where,
-                    fmt::format("nothing orders this store behind what loads or stores the number in {}",
-                                execution_.place(lo - sm_90a.shared_base)));
+                    fmt::format(
+                        "the proof knows of nothing that orders this store behind what loads or stores the "
+                        "number in {}",
+                        execution_.place(lo - sm_90a.shared_base)));
             followed_.insert(its);
             if (forms_.symbols().users[its].store.emplace(execution_.warp->number, lane).second &&
                 forgotten_.contains(its))
