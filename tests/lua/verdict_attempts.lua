@@ -91,4 +91,21 @@ for _, most in ipairs { 1, 100, 1000, 10000 } do
     .. "setp.lt.u32 again, turns, %d; @again bra WAIT; "):format(most) .. arrive_other, wait("other", "LAST"))
   check.equal({ most, #one:check() }, { most, 0 })
 end
+-- A hang with some sizes alone, behind an attempt that is not in vain with others, is none of all launches.
+local some_sizes = wg.kernel("some_sizes", { threads = 64 }, function(k)
+  local n, tid = k:param("n", "u32"), k:special "tid.x"
+  local full = k:shared { bytes = 8, align = 8, name = "full" }
+  k:if_(tid:eq(0), function()
+    k:mbarrier_init(full, 1)
+    k:fence_mbarrier_init()
+  end)
+  k:bar_sync(0)
+  k:if_(tid:eq(32) & n:lt(100), function() k:mbarrier_arrive(full) end)
+  k:if_(tid:lt(32), function()
+    local arrived = k:mbarrier_try_wait_parity(k:address(full), 0)
+    k:if_(~arrived, function() k:mbarrier_wait(k:address(full), 0) end)
+  end)
+end)
+check.equal(#some_sizes:check(), 0)
+check.equal(check.verdict(some_sizes, "no-deadlock").verdict, "refuted")
 print "ok"

@@ -279,8 +279,11 @@ bool Mbarriers::returns(isa::Mask complete) {
         }
     }
     if (execution_.op->answers && (asked().lanes &= ~complete) == 0) asked() = {};
-    if (complete != 0 || execution_.unclear || asks() || std::exchange(execution_.warp->give_up, false))
+    if (complete != 0 || execution_.unclear || asks()) return true;
+    if (std::exchange(execution_.warp->give_up, false)) {
+        if (execution_.op->attempt != Attempt::again) execution_.given_up.insert(execution_.op->step);
         return true;
+    }
     if (waiting().several) waiting().mbarrier = nullptr;
     execution_.sleep(Warp::Wait::mbarrier);
     return false;
