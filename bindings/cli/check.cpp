@@ -94,6 +94,8 @@ std::string as_text(const Request& request, const Checked& checked, bool dynamic
         text += fmt::format(
             "without barriers, fences and waits: nothing was tried, because the script fails: {}\n",
             checked.tried.not_tried);
+    if (checked.code == Exit::interrupted)
+        return text + fmt::format("{}: interrupted before all was checked\n", printable(request.name()));
     text += fmt::format("{}: {}, {}, {}\n", printable(request.name()), count_of(checked.kernels, "kernel"),
                         count_of(errors, "error"), count_of(checked.findings.size() - errors, "remark"));
     // Where something is wrong, that comes first.

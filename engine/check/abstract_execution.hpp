@@ -99,6 +99,7 @@ class AbstractExecution final : public isa::ThreadMachine {
     bool complete() const;
     /// Returns whether a warp has executed that step.
     bool came_to(const Step* step) const;
+    const std::set<const Step*>& given_up() const { return execution_.given_up; }
 
     isa::Mask active() const override { return execution_.active; }
     isa::Mask existing() const override { return execution_.warp->all; }

@@ -27,14 +27,16 @@ struct AccessesOf final : isa::Effects {
     bool anywhere = false;
 };
 
-/// Whether an atomic operation adds a constant that is at least 1.
-bool adds(const Step& step, const Operand* address) {
+/// Whether an atomic operation raises a number of 32 bits by a constant.
+bool raises(const Step& step, const Operand* address) {
     if (!step.op->atomic || !step.form.has(isa::Field::op) ||
         step.form.get(isa::Field::op) != static_cast<int>(isa::BulkCopy::Reduction::add))
         return false;
     const auto value = static_cast<std::size_t>(address - step.operands.data()) + 1;
+    const isa::Type type = step.form.type();
     return value < step.operands.size() && step.operands[value].kind == Operand::Kind::imm &&
-           step.operands[value].imm >= 1 && isa::bits(step.form.type()) == 32;
+           step.operands[value].imm >= 1 && step.operands[value].imm <= DrawnNumbers::most_added &&
+           isa::bits(type) == 32 && !isa::is_float(type);
 }
 
 bool is_number(const Operand& operand, const Program& program) {
@@ -111,7 +113,7 @@ DrawnNumbers drawn_numbers(const Program& program, Made made) {
         const isa::MemoryAccess& access = all.front();
         if (step.op->atomic && access.space == isa::Space::global && access.bytes == 4) {
             if (const int param = param_of(*access.address); param >= 0) {
-                out.draws.emplace(&step, param);
+                out.draws.emplace(&step, DrawnNumbers::Draw{param, access.address->reg});
                 out.changes[param];
             }
         } else if (!step.op->atomic && all.size() == 1 && !access.write &&
@@ -129,7 +131,7 @@ DrawnNumbers drawn_numbers(const Program& program, Made made) {
         if (its.copied_to != nullptr) changes(param_of(*its.copied_to));
         for (const isa::MemoryAccess& access : its.all)
             if (access.write && (access.space == isa::Space::global || access.space == isa::Space::generic) &&
-                !adds(step, access.address))
+                !raises(step, access.address))
                 changes(param_of(*access.address));
     });
     return out;

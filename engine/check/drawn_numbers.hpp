@@ -2,6 +2,7 @@
 // draw tiles from a counter, and what threads show to others in shared memory.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
@@ -12,9 +13,16 @@
 namespace wgrun::check {
 
 struct DrawnNumbers {
-    /// Atomics that return a number of 32 bits, and of each the index of the parameter whose memory that is.
-    std::unordered_map<const Step*, int> draws;
-    /// What else writes to these parameters' memory than additions of a constant, which is at least 1.
+    struct Draw {
+        int param;    ///< the index of the parameter whose memory that is
+        Reg address;  ///< none: the parameter itself
+    };
+    /// As much is a counter raised at most: it cannot jump over the numbers that no launch has.
+    static constexpr std::int64_t most_added = std::int64_t{1} << 30;
+
+    /// Atomics that return a number of 32 bits.
+    std::unordered_map<const Step*, Draw> draws;
+    /// What else writes to these parameters' memory than additions of a constant, from 1 to `most_added`.
     std::map<int, std::vector<const Step*>> changes;
     /// Weak loads of such a number, or of a part of it, from shared memory.
     std::unordered_set<const Step*> loads;

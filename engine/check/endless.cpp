@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <deque>
-#include <numeric>
 #include <optional>
-#include <span>
 #include <vector>
 
+#include "check/kept.hpp"
+#include "check/writers.hpp"
 #include "isa/effects.hpp"
 #include "isa/known_bits.hpp"
 #include "isa/registers.hpp"
@@ -17,45 +17,6 @@ namespace wgrun::check {
 namespace {
 
 using isa::KnownBits;
-
-struct Writer {
-    BlockId block;
-    const Step* step;
-    std::uint32_t number;  ///< of the step among all
-};
-
-/// The steps that write registers.
-class Writers {
-  public:
-    explicit Writers(const Outline& outline) : first_(outline.program().registers().size() + 1) {
-        const auto for_each = [&](auto visit) {
-            steps_ = 0;
-            for (const BlockId id : outline.graph().order())
-                for (const Step& step : outline.blocks()[id].steps) {
-                    isa::for_each_written(step, [&](isa::Reg reg) {
-                        visit(reg.id, Writer{id, &step, steps_});
-                    });
-                    ++steps_;
-                }
-        };
-        for_each([&](std::uint32_t reg, const Writer&) { ++first_[reg + 1]; });
-        std::partial_sum(first_.begin(), first_.end(), first_.begin());
-        all_.resize(first_.back());
-        std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
-        for_each([&](std::uint32_t reg, const Writer& writer) { all_[next[reg]++] = writer; });
-    }
-
-    std::span<const Writer> of(isa::Reg reg) const {
-        return std::span(all_).subspan(first_[reg.id], first_[reg.id + 1] - first_[reg.id]);
-    }
-    std::size_t registers() const { return first_.size() - 1; }
-    std::size_t steps() const { return steps_; }
-
-  private:
-    std::vector<std::uint32_t> first_;  ///< by register, in `all_`
-    std::vector<Writer> all_;
-    std::uint32_t steps_ = 0;
-};
 
 /// The bits of registers that are the same whichever step has written them, of those that decide about
 /// branches.
@@ -169,55 +130,6 @@ bool may_end(const Step& step) {
     isa::visit_effects(step, listener);
     return listener.ends;
 }
-
-/// Which registers keep their values while a thread goes round a loop, as far as the steps say that are
-/// executed in every turn.
-class Kept {
-  public:
-    Kept(const Outline& outline, const Writers& writers) : outline_(outline), writers_(writers) {}
-
-    /// Has the register, which the end of the block `at` looks at, the same value in each turn of the loop?
-    bool keeps(isa::Reg reg, int loop, BlockId at) {
-        loop_ = loop, at_ = at;
-        in_flight_.clear();
-        return keeps(reg, nullptr);
-    }
-
-  private:
-    /// Is it written earlier in each turn? What is written later has another value in the first turn.
-    bool comes_before(const Writer& writer, const Writer* reader) const {
-        if (reader != nullptr && writer.block == reader->block) return writer.number < reader->number;
-        return outline_.graph().dominates(writer.block, reader != nullptr ? reader->block : at_);
-    }
-
-    /// reader: null: it is the end of the block.
-    bool keeps(isa::Reg reg, const Writer* reader) {
-        // What depends on itself counts the turns.
-        if (std::ranges::find(in_flight_, reg) != in_flight_.end()) return false;
-        const Writer* only = nullptr;
-        for (const Writer& writer : writers_.of(reg)) {
-            if (!outline_.graph().inside(writer.block, loop_)) continue;
-            if (only != nullptr) return false;
-            only = &writer;
-        }
-        if (only == nullptr) return true;
-        const Step& step = *only->step;
-        if (step.guard || step.op->effects != nullptr || step.op->run == nullptr || step.op->convergent ||
-            !comes_before(*only, reader))
-            return false;
-        in_flight_.push_back(reg);
-        bool out = true;
-        isa::for_each_read(step, [&](isa::Reg source) { out = out && keeps(source, only); });
-        in_flight_.pop_back();
-        return out;
-    }
-
-    const Outline& outline_;
-    const Writers& writers_;
-    std::vector<isa::Reg> in_flight_;
-    int loop_ = flow::no_loop;
-    BlockId at_ = no_block;
-};
 
 /// What is known of a thread's way through a loop.
 struct Turns {

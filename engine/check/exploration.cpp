@@ -188,9 +188,9 @@ class Explorer {
         if (const Stop* wait = run_->overtaken())
             out_.contained.add({Property::deadlock, Property::phases}, wait->where, wait->reason);
         for (const abstract::Fault& fault : run_->faults()) {
-            if (!is_contained(fault.finding)) fail(fault.finding.where, fault.finding.message);
+            if (!is_contained(fault.finding)) fail(fault.finding.where, in_some_state(fault.finding.message));
             out_.contained.add(find_rule(fault.finding.rule)->property, fault.finding.where,
-                               fault.finding.message);
+                               in_some_state(fault.finding.message));
         }
         for (const int turns : symbols_.turns)
             if (const Stop* stop = run_->forms().stopped(turns)) {

@@ -1,6 +1,8 @@
 // What stopped the proofs of a program's properties: of each the first reason.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <initializer_list>
 #include <map>
@@ -16,6 +18,11 @@ namespace wgrun::check {
 
 /// What decides about accesses of which no proof says anything.
 inline constexpr std::string_view run_it = "--dynamic compares them in each launch of the script";
+
+/// The reason where a proof comes to a fault. Its states stand for those of launches, and for more.
+inline std::string in_some_state(std::string_view fault) {
+    return fmt::format("in a state of the proof, perhaps of no launch, {}", fault);
+}
 
 class Gaps {
   public:

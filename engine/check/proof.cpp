@@ -125,9 +125,9 @@ class Prover {
         if (const Stop* wait = run.overtaken())
             out_.contained.add({Property::deadlock, Property::phases}, wait->where, wait->reason);
         for (const abstract::Fault& fault : run.faults()) {
-            if (!is_contained(fault.finding)) fail(fault.finding.where, fault.finding.message);
+            if (!is_contained(fault.finding)) fail(fault.finding.where, in_some_state(fault.finding.message));
             out_.contained.add(find_rule(fault.finding.rule)->property, fault.finding.where,
-                               fault.finding.message);
+                               in_some_state(fault.finding.message));
         }
         if (run.stopped() != nullptr) fail(run.stopped()->where, run.stopped()->reason);
         if (run.gave_up() && operations_ > budget_.operations()) out_of_time();

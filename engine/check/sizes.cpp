@@ -50,11 +50,15 @@ void add_all(std::vector<Diagnostic> findings, Findings& out) {
     for (Diagnostic& finding : findings) out.add(std::move(finding));
 }
 
-/// Returns whether the abstract execution shows that the fault does not occur with its sizes. A size proves
-/// nothing if it is too small for any warp to reach the step, or too large to follow. Of an unrolled loop,
-/// another step of the line may break the rule.
-bool refutes(const AbstractExecution& execution, const Fault& fault) {
-    return !execution.gave_up() && execution.came_to(fault.at) &&
+/// Returns whether the abstract execution shows that the fault, of the first one, does not occur with its
+/// sizes. A size proves nothing if it is too small for any warp to reach the step, or too large to follow.
+/// The step may be one that a warp only comes to where an attempt to wait was in vain: then it need not be
+/// reached where the attempt was not. Of an unrolled loop, another step of the line may break the rule.
+bool refutes(const AbstractExecution& execution, const Fault& fault, const AbstractExecution& first) {
+    const bool succeeds = std::ranges::any_of(first.given_up(), [&](const Step* attempt) {
+        return execution.came_to(attempt) && !execution.given_up().contains(attempt);
+    });
+    return !execution.gave_up() && (execution.came_to(fault.at) || succeeds) &&
            std::ranges::none_of(execution.faults(), [&](const Fault& other) {
                return same_finding(other.finding, fault.finding);
            });
@@ -91,7 +95,7 @@ std::vector<Fault> faults_of_all(const Program& program, const Skeleton& skeleto
             if (found.empty()) return {};
             AbstractExecution again(program, skeleton, others);
             again.run();
-            std::erase_if(found, [&](const Fault& fault) { return refutes(again, fault); });
+            std::erase_if(found, [&](const Fault& fault) { return refutes(again, fault, first); });
         }
     }
     for (Fault& fault : found) fault.finding.launch = launch_of(program, sizes, skeleton.integers);

@@ -242,7 +242,12 @@ void Skeleton::add(const Step& step) {
     if (pressure_ != nullptr) op.pressure = pressure_->at(&step);
     op.opaque = !root && !nature.known;
     if (const auto load = loads_.find(&step); load != loads_.end()) op.of_launch = load->second;
-    if (const auto draw = drawn_.draws.find(&step); draw != drawn_.draws.end()) op.drawn_from = draw->second;
+    if (const auto draw = drawn_.draws.find(&step); draw != drawn_.draws.end())
+        op.drawn_from = draw->second.param;
+    if (step.op->awaits == isa::Awaits::mbarrier) {
+        op.attempt = attempts_.of(step);
+        op.answers = attempts_.answers(step);
+    }
     op.receives = drawn_.loads.contains(&step) && slots[step.operands.front().reg.id] >= 0;
     op.reg = step.guard;
     op.negated = step.guard_negated;

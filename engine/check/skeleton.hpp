@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "check/attempts.hpp"
 #include "check/drawn_numbers.hpp"
 #include "check/launch_loads.hpp"
 #include "check/pressure.hpp"
@@ -32,13 +33,15 @@ struct SkeletonOp {
     /// branch: the arm (0: taken) whose threads do not all trap, where those of the other do. It is taken to
     /// be the one where that is not known: else the kernel ends, and nothing else matters. -1: there is none.
     int goes_on = -1;
-    bool opaque = false;      ///< step: its results are unknown before the kernel runs
-    int of_launch = -1;       ///< step: the parameter that it loads from, of LaunchLoads; -1: it is none
-    int drawn_from = -1;      ///< step: the same, of DrawnNumbers
-    bool receives = false;    ///< step: it loads what a thread may have shown in shared memory
-    bool multiplies = false;  ///< step: it issues, commits or waits for wgmma
-    int pressure = 0;         ///< step: registers live there
-    bool both_arms = false;   ///< branch: something depends on its not being taken
+    bool opaque = false;    ///< step: its results are unknown before the kernel runs
+    int of_launch = -1;     ///< step: the parameter that it loads from, of LaunchLoads; -1: it is none
+    int drawn_from = -1;    ///< step: the same, of DrawnNumbers
+    bool receives = false;  ///< step: it loads what a thread may have shown in shared memory
+    Attempt attempt = Attempt::again;  ///< step: it says whether a phase of an mbarrier is complete
+    bool answers = false;              ///< step: it waits where the answer to what another one asked was no
+    bool multiplies = false;           ///< step: it issues, commits or waits for wgmma
+    int pressure = 0;                  ///< step: registers live there
+    bool both_arms = false;            ///< branch: something depends on its not being taken
     /// Its address alone is followed, and not what it loads.
     bool only_touches() const { return touches && !synchronises && !may_visit; }
     Reg reg;                           ///< guard of a step, condition of a branch
@@ -105,6 +108,7 @@ struct Skeleton {
     bool accesses_;
     LaunchLoads loads_;
     DrawnNumbers drawn_;
+    const Attempts attempts_{outline_};
     bool copies_ = false;  ///< mbarriers count the copies to shared memory
     bool only_registers_ = false;
 };

@@ -79,13 +79,15 @@ void Parser::report(Span span, std::string message) {
     const int line = module_.line(span.offset), column = module_.column(span.offset);
     Diagnostic error =
         plain_error(fmt::format("{} (column {})", message, column), {}, Where::at(module_.file, line));
-    // The line and a caret below it; long lines are cut around the place.
+    // The line and a caret below it, where it has anything; long lines are cut around the place.
     constexpr int before = 60, most = 110;
     std::string text(module_.line_text(line));
     const int from = std::max(0, column - 1 - before);
     text = text.substr(std::min(static_cast<std::size_t>(from), text.size()), most);
     std::ranges::replace(text, '\t', ' ');
-    error.notes.push_back({error.where, fmt::format("\n{}\n{:>{}}", printable(text), '^', column - from)});
+    if (text.find_first_not_of(" \t\r") != std::string::npos)
+        error.notes.push_back(
+            {error.where, fmt::format("\n{}\n{:>{}}", printable(text), '^', column - from)});
     errors_.push_back(std::move(error));
 }
 

@@ -12,8 +12,9 @@ namespace wgrun::sim {
 namespace {
 
 /// The number of rounds in which warps that wait for mbarriers or for memory may look again without doing
-/// anything else. A thread that polls memory may count its attempts: that ends sooner or later.
-constexpr int patience = 1000, patience_of_pollers = 100000;
+/// anything else. A thread that polls memory may count its attempts, as one that waits for an mbarrier is
+/// seen to: that ends sooner or later.
+constexpr int patience = 1000, patience_of_counters = 100000;
 
 isa::Awaits kind_of(const Warp& warp) {
     if (warp.state != Warp::State::asleep) return isa::Awaits::barrier;
@@ -34,8 +35,11 @@ bool Deadlock::wake_sleepers() {
     const auto polls = [](const Warp& warp) {
         return warp.state == Warp::State::asleep && warp.wait == Warp::Wait::memory;
     };
-    if (++scene_.fruitless > (std::ranges::any_of(scene_.warps, polls) ? patience_of_pollers : patience))
-        return false;
+    const bool counts = std::ranges::any_of(scene_.warps, [&](const Warp& warp) {
+        return polls(warp) || (kind_of(warp) == isa::Awaits::mbarrier &&
+                               scene_.code.ops[warp.pc].attempts == Attempts::counted);
+    });
+    if (++scene_.fruitless > (counts ? patience_of_counters : patience)) return false;
     if (scene_.fruitless >= patience && come_back()) return false;
     bool any = false;
     for (Warp& warp : scene_.warps) {

@@ -130,7 +130,7 @@ end
 --- @option lengths tensor?  s32, of K and V in pages: the keys of each sequence; more than its pages have count as that
 ---   many
 --- @option pages tensor?  s32, batch x most pages of a sequence: where its pages are in K and V; entries behind a
----   sequence's last page are not used
+---   sequence's last page are not used, and keys of a page that K does not have are 0
 --- @option max_queries integer[1,1073741823]?  the most queries of a packed sequence
 --- @option q_descale tensor?  f32: what Q is multiplied by, one value or (`descale` = "head") batch x kv_heads
 --- @option k_descale tensor?  the same of K
@@ -173,7 +173,7 @@ function attention:launch(Q, K, V, O, values)
   local factor, cap = scores.score_arguments(p, scale)
   local args = builder_parameters.arguments(self.parameters, {
     Q = Q, K = K, V = V, O = O, queries = queries, rows = q.rows, keys = width and width * p.page or k.rows,
-    table_width = width, batches = batches, factor = factor,
+    table_width = width, page_count = k.batch, batches = batches, factor = factor,
     cap = cap, given = values,
     counter = self.counter,
   })

@@ -96,16 +96,16 @@ end
 
 --- For all lanes of a warp: returns look(at, key), which finds where the rows of a block of keys are, of a sequence and
 --- head, from `key` on; and copy(tile, tensor, columns, to), which copies these by cp.async. Eight lanes copy a line of
---- 128 bytes. What lies behind the end becomes 0.
+--- 128 bytes. What lies behind the end, or in a page that there is not, becomes 0, as in boxes.
 function module.row_copier(k, p, sizes)
   local lane = k:special "tid.x" & 31
   local unit, own, lines = lane & 7, lane >> 3, k:regs("u32", p.block // 32)
   local function look(at, key)
     for i = 0, #lines - 1 do
       local number = key + (i == 0 and lane or lane + 32 * i)
-      local slot, page = division.divided(k, number, p.page), k:mov(0, { type = "u32" })
-      local inside = number:lt(at.keys)
-      k:ld_global_u32(page, k:element(sizes.pages, at.batch * sizes.table_width + slot), { guard = inside })
+      local slot, page = division.divided(k, number, p.page), k:mov(nowhere, { type = "u32" })
+      k:ld_global_u32(page, k:element(sizes.pages, at.batch * sizes.table_width + slot), { guard = number:lt(at.keys) })
+      local inside = page:lt(sizes.page_count)
       local row = number - slot * p.page
       k:mov(lines[i], nowhere)
       k:mov(

@@ -69,6 +69,7 @@ function module.make(p)
       and given("pages", "const s32*", ("%d keys each, for each sequence table_width numbers of pages"):format(p.page))
       or false,
     p.page and { "table_width", "u32" } or false,
+    p.copies == "rows" and { "page_count", "u32", "of K and V" } or false,
     p.packed and p.lse and { "total", "u32", value = function(l) return l.rows end },
     descale "q_descale", descale "k_descale", descale "v_descale",
     p.cluster == 1 and { "counter", "u32*", "one element, 0 before the launch and after it" },

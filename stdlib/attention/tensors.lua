@@ -43,21 +43,22 @@ function module.extents(name, p, given, of_queries, of_keys)
     end
     return out
   end
-  local function same(key, one, other, names)
+  local function same(key, one, other, names, called)
     if one[key] ~= other[key] then
-      native.fail(("%s: %s is %d in %s, but %d in %s"):format(name, key, one[key], names[1], other[key], names[2]))
+      native.fail(("%s: %s is %d in %s, but %d in %s"):format(
+        name, called or key, one[key], names[1], other[key], names[2]))
     end
   end
-  local function alike(tensors, heads)
+  local function alike(tensors, heads, batch)
     local first = read(tensors[1], heads)
     for i = 2, #tensors do
       local other, names = read(tensors[i], heads), { tensors[1], tensors[i] }
       same("rows", first, other, names)
-      same("batch", first, other, names)
+      same("batch", first, other, names, batch)
     end
     return first
   end
-  local q, k = alike(of_queries, p.heads), alike(of_keys, p.kv_heads)
+  local q, k = alike(of_queries, p.heads), alike(of_keys, p.kv_heads, p.page and "the number of pages")
   if not p.page then same("batch", q, k, { of_queries[1], of_keys[1] }) end
   return q, k
 end

@@ -16,6 +16,8 @@ function module.read(p, given)
   if not given then return {} end
   arguments.options("wg.gemm, scales", given)
   if given.a == "1x128" or given.b == "128x128" then
+    -- Weights of another type exclude block scales (mainloop/exclusions.lua).
+    if p.b_type then return { a_scales = "block", b_scales = "block" } end
     if given.a ~= "1x128" or given.b ~= "128x128" then
       fail 'wg.gemm, scales: a = "1x128" and b = "128x128" go together'
     end

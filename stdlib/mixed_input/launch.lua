@@ -109,6 +109,7 @@ function module.make(owner, kernel, A, B, D, values)
       ('wg.prepack(W, "%s"%s%s)'):format(
         p.b_type, p.fp4 and ", scales" or "", p.factor_bytes > 0 and ', "e4m3"' or ""))
   end
+  if D then packed.check(B, N, K) end
   if values.b_scales ~= nil and p.fp4 and not p.fp4.of_tensor then
     fail(("gemm: `b_scales` is given, but weights of %s are packed with their scales"):format(p.b_type))
   end

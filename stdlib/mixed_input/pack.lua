@@ -171,9 +171,11 @@ function wg.prepack(W, b_type, scales, a_type)
   local types = ("%s %s"):format(b_type, a_type)
   made[types] = made[types] or wg.prepacker { b_type = b_type, a_type = a_type }
   local p = made[types]
-  local packed = wg.zeros("u32", p:packed_shape(N, p.bits == 4 and 2 * K or K))
+  if p.bits == 4 then K = 2 * K end
+  local packed = wg.zeros("u32", p:packed_shape(N, K))
   if arguments.describe(W) == "wgrun.device_tensor" then packed = packed:to "gpu" end
   p.kernel:run(p:launch(W, packed, scales))
+  packed_weights.remember(packed, N, K)
   return packed
 end
 

@@ -45,6 +45,21 @@ function module.shape(b_type, a_type, N, K)
   return { blocks, units, 128, 4 }
 end
 
+-- By result of wg.prepack: the N and K of its weights, which its shape has rounded up.
+local sizes = setmetatable({}, { __mode = "k" })
+
+--- Remembers that a tensor has the packed weights of an N x K matrix.
+function module.remember(tensor, N, K) sizes[tensor] = { N = N, K = K } end
+
+--- Raises where a tensor is remembered to have the packed weights of another matrix than N x K.
+function module.check(tensor, N, K)
+  local of = sizes[tensor]
+  if of and (of.N ~= N or of.K ~= K) then
+    native.fail(("gemm: B has the packed weights of a %d x %d matrix, but A and D are for one of %d x %d"):format(
+      of.N, of.K, N, K))
+  end
+end
+
 --- For a kernel of the plan: of(tensor, i), where the weights of block `i` of the work unit's tile begin in `tensor`
 --- (where N ends within the tile, the last ones come again), and the bytes of a block.
 function module.blocks(g)

@@ -25,3 +25,8 @@ out_has ": 3 kernels, 1 error, 0 remarks"
 # A compiler moves what C++ writes before a fence: it says what keeps it there.
 run check "$SOURCE/tests/ptx/missing_fence.ptx"
 err_has "missing_fence.ptx:30: accessed here: a compiler moves this behind a wgmma.fence, unless asm volatile"
+# A text without anything has no line to show.
+: >empty.ptx
+run check empty.ptx
+exits 3
+err "wgrun: empty.ptx:1: a text without a single directive of PTX (column 1)"

@@ -206,7 +206,7 @@ end)
 END
 run check padding.lua
 exits 0
-out_has "initialisation: undecided: padding.lua:17: nothing has written what is read of \`a\`"
+out_has "initialisation: undecided: padding.lua:17: the proof knows of nothing that has written what is read of \`a\`"
 
 # Metadata of a sparse A are data: the proof takes them for legal, and looks at those that the script passes.
 cat >sparse.lua <<'L'

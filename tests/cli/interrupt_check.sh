@@ -42,6 +42,7 @@ interrupt check --fix --dynamic hangs.lua
 err_has 'hangs.lua was not changed: interrupted'
 script size
 interrupt check hangs.lua
+out_has 'hangs.lua: interrupted before all was checked'
 interrupt check --dynamic hangs.lua
 interrupt check --perf hangs.lua
 

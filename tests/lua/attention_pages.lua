@@ -133,6 +133,19 @@ for _, o in ipairs {
   end
 end
 
+-- The keys of a page that there is not are 0, however pages are copied: the first of two pages has no part in O but for the
+-- weights of its keys, which are those of scores of 0.
+for _, page in ipairs { 4, 16 } do
+  local Q, K, V = wg.zeros("bf16", { 1, 64, 1, 64 }), wg.ones("bf16", { 3, page, 1, 64 }), wg.ones("bf16", { 3, page, 1, 64 })
+  local O = wg.full("bf16", { 1, 64, 1, 64 }, 9)
+  for _, nowhere in ipairs { 3, 0x7FFFFFFF, -1 } do
+    wg.attention { dim = 64, page = page }:run(Q, K, V, O, {
+      lengths = wg.tensor("s32", { 1 }, { 2 * page }), pages = wg.tensor("s32", { 1, 2 }, { nowhere, 1 }), backend = "sim",
+    })
+    assert(wg.compare(O, wg.full("bf16", O.shape, 0.5), 0.001), ("page %d of %d keys"):format(nowhere, page))
+  end
+end
+
 -- A sequence without keys, also where nothing else hides any: O is 0, and the logarithms are those of the sinks.
 for _, o in ipairs { {}, { softcap = 2.0 }, { sink = true }, { splits = 2 } } do
   o.dim, o.page, o.lse, o.dtype = 64, 16, true, "f16"
@@ -159,5 +172,6 @@ refuses("attention: lengths must be s32, 1, not 1 x 2", { lengths = pages, pages
 refuses("attention: pages must be s32, 1 x any, not 1", { lengths = lengths, pages = lengths })
 refuses("attention: `key_starts` is given, but K and V are in pages: `lengths` has the keys of each sequence", { lengths = lengths, pages = pages, key_starts = lengths })
 refuses("attention: K and V have pages of 8 keys, and wg.attention was made for 16", { lengths = lengths, pages = pages }, zeros(3, 8, 2, 64))
+check.refuses("attention: the number of pages is 3 in K, but 4 in V", function() made:run(Q, K, zeros(4, 16, 2, 64), Q, { lengths = lengths, pages = pages }) end)
 local without = wg.attention { dim = 64, heads = 2 }
 check.refuses("attention: `pages` is given, but wg.attention was made without `page`", function() without:run(Q, Q, Q, Q, { pages = pages }) end)

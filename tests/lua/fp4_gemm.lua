@@ -117,6 +117,11 @@ local A, D, B = wg.zeros("bf16", { 4, 128 }), wg.zeros("bf16", { 4, 64 }), wg.pr
 local function launch_refuses(message, b_type, b, values)
   check.refuses(message, function() wg.gemm({ b_type = b_type }):launch(A, b, D, values) end)
 end
+-- Weights of fewer rows or columns are packed to as many words.
+local few = wg.prepack(wg.zeros("u8", { 56, 64 }), "mxfp4", wg.zeros("u8", { 56, 4 }))
+launch_refuses("gemm: B has the packed weights of a 56 x 128 matrix, but A and D are for one of 64 x 128", "mxfp4", few)
+few = wg.prepack(wg.zeros("u8", { 64, 48 }), "mxfp4", wg.zeros("u8", { 64, 3 }))
+launch_refuses("gemm: B has the packed weights of a 64 x 96 matrix, but A and D are for one of 64 x 128", "mxfp4", few)
 launch_refuses("gemm: `b_scales` is given, but weights of mxfp4 are packed with their scales", "mxfp4", B, { b_scales = wg.ones("f32", { 1 }) })
 launch_refuses("gemm: B is 1 x 8 x 544, but 64 x 128 weights of nvfp4 are packed to 1 x 8 x 576", "nvfp4", B)
 B = wg.prepack(W, "nvfp4", wg.zeros("e4m3", { 64, 8 }))

@@ -236,6 +236,10 @@ for what, of in pairs {
   if one.verdict == "proved" then error(("proved, and wrong: %s: %s"):format(what, property)) end
 end
 
+-- What stops a proof is no finding, and does not read as one.
+local why = verdict(queue { limit = function(at) return at.tiles + 1 end }, "no-deadlock").reason
+check.equal(why:match "^in a state of the proof, perhaps of no launch, the kernel hangs: warp %d waits for " ~= nil, true)
+
 --- In tile 5 one lane arrives as often as what a mask leaves of the number that it drew two tiles before says, and waits.
 local function stale()
   return wg.kernel("stale", { threads = 32 }, function(k)

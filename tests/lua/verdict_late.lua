@@ -88,7 +88,7 @@ check.equal(open(ring {}), "")
 check.equal(open(ring { unrolled = 2 }), "")
 local which, why = open(ring { idle = true })
 check.equal(which, "no-deadlock phases")
-check.equal((why:gsub("`.-`[ +%d]*", "`empty` ")), "nothing orders the waits for a phase of `empty` before the next phase is complete: a warp that comes late may find neither")
+check.equal((why:gsub("`.-`[ +%d]*", "`empty` ")), "the proof knows of nothing that orders the waits for a phase of `empty` before the next phase is complete: a warp that comes late may find neither")
 
 -- Nearly the same, and wrong: turns that are left out or come twice, a stage that is another, one that is never handed back.
 for what, as in pairs {

@@ -14,8 +14,10 @@
 --   tiles       a CTA goes on with tile ctaid.x, ctaid.x + nctaid.x, ... of m
 --   leave       "spare": a warp ends at once; "cta": CTAs from 1 on do
 --   cluster     2: each CTA's consumers hand back to the producers of both CTAs
+--   drawn       tiles are drawn from a counter (draws.lua)
 --   fault       { what, when, ... }
 local wg = require "wgrun"
+local draws = dofile((arg[0]:match ".*/" or "") .. "draws.lua")
 
 local program = {}
 
@@ -47,6 +49,10 @@ program.when = {
   last_tile = function(_, at) return (at.tile + 1):eq(at.tiles) end,
   ctas = function(_, at, f) return at.ctas:gt(f.number) end,
   rank = function(_, at) return at.rank:eq(1) end,
+  tile_is = function(_, at, f) return at.tile:eq(f.number) end,
+  tile_of = function(k, at, f) return k:rem(at.tile, f.modulus):eq(f.number % f.modulus) end,
+  made_is = function(_, at, f) return at.made:eq(f.number) end,
+  made_from = function(_, at, f) return at.made:ge(f.number) end,
 }
 
 -- The same by arithmetic that a proof may get wrong, of a number and a constant.
@@ -74,16 +80,22 @@ for name, holds in pairs(program.arithmetic) do
   program.when["n " .. name] = function(k, at, f) return holds(k, at.n, f.number) end
   program.when["turn " .. name] = function(k, at, f) return holds(k, at.turn, f.number) end
   program.when["trips " .. name] = function(k, at, f) return holds(k, at.trips, f.number) end
+  program.when["tile " .. name] = function(k, at, f) return holds(k, at.tile, f.number) end
+  program.when["made " .. name] = function(k, at, f) return holds(k, at.made, f.number) end
 end
 
 --- The kernel of a program.
 function program.kernel(p)
   local rings, fault = p.rings, p.fault
+  if p.drawn and p.drawn.alone then
+    return draws.alone(wg, p, function(k, at) return program.when[fault.when](k, at, fault) end)
+  end
   local warps = 1 + p.consumers + (p.leave == "spare" and 1 or 0) + (p.idle and 1 or 0)
   return wg.kernel("program", { threads = 32 * warps, cluster = p.cluster and { p.cluster } or nil }, function(k)
     local X, Y = k:param("X", "const f32*"), k:param("Y", "f32*")
     local n = k:param("n", "u32")
     local m = p.tiles and k:param("m", "u32")
+    local queue = p.drawn and draws.queue(k, p.drawn, p.consumers, k:param("counter", "u32*"))
     local u32 = { type = "u32" }
     for i, ring in ipairs(rings) do
       ring.room = k:shared { bytes = 128 * ring.stages, align = 128, name = "room" .. i }
@@ -152,6 +164,7 @@ function program.kernel(p)
           k:mbarrier_init(k:address(ring.empty, 8 * s), back * (p.cluster or 1))
         end
       end
+      if queue then queue.init() end
       k:fence_mbarrier_init()
     end)
     if p.cluster then
@@ -163,15 +176,33 @@ function program.kernel(p)
     if p.leave == "spare" then k:if_(tid:ge(32 * (warps - 1)), function() k:exit() end) end
     if p.leave == "cta" then k:if_(at.cta:ge(1), function() k:exit() end) end
 
-    local function each_tile(body)
+    --- The consumers read what the producer draws, and may be wrong about it.
+    local function each_drawn(reads, body)
+      local drawn = { of = p.drawn.of, number = p.drawn.number, back = p.drawn.back }
+      local what = reads and fault and fault.what
+      if what == "back" then drawn.back = (drawn.back + 1) % 3 elseif what == "made" then drawn.number = drawn.number + 1 end
+      local next_tile = draws.memory(k, at, drawn)
+      local function tile(number)
+        next_tile(number)
+        at.tile = number
+        body()
+      end
+      at.tile, at.turn, at.trips = at.made, at.made, at.made
+      if reads then queue.read_each(m, lane, unless, tile) else queue.draw_each(m, unless, tile) end
+    end
+    local function each_tile(reads, body)
       if not p.tiles then return body() end
       at.tiles = m
+      if queue then return each_drawn(reads, body) end
       k:loop({ from = at.cta, to = m, step = at.ctas }, function(tile)
         at.tile = tile
         body()
       end)
     end
-    local function trips(which) return program.trips[p.trips.form][which](k, n, p.trips.number) end
+    local function trips(which)
+      if p.drawn and p.drawn.turns then return k:mov(at.made) end
+      return program.trips[p.trips.form][which](k, n, p.trips.number)
+    end
 
     local function acquire(ring, c)
       local function wait() k:mbarrier_wait(bar(ring.empty, c.stage), c.phase ~ 1) end
@@ -190,7 +221,7 @@ function program.kernel(p)
     end
     local function produce(fill)
       local at_ring = cursors()
-      each_tile(function()
+      each_tile(false, function()
         local count = trips(1)
         local turn = k:mov(0, u32)
         at.trips, at.turn = count, turn
@@ -262,7 +293,7 @@ function program.kernel(p)
       if p.lag then
         for _, ring in ipairs(rings) do behind[ring] = k:mov(0, u32) end
       end
-      each_tile(function()
+      each_tile(true, function()
         local count = trips(p.again and 2 or 1)
         local turn = k:mov(0, u32)
         at.trips, at.turn = count, turn

@@ -1,11 +1,12 @@
 -- Proofs attacked: kernels of random rings (program.lua), many of them wrong at some sizes. What is proved of one is
 -- compared with launches of all sizes up to twice its period, under several schedules. A kernel that fails is printed as
 -- the table that it is made of.
---   wgrun tests/verdicts/rings.lua [--from 1] [--to 60] [--mutants yes] [--bar 0] [--sizes 60] [--schedules 2] [--budget 10] [--list yes]
--- --from, --to: seeds, a kernel each. --mutants: only kernels that are wrong at particular sizes. --bar: percent of the wrong
+--   wgrun tests/verdicts/rings.lua [--from 1] [--to 60] [--mutants yes] [--drawn yes] [--bar 0] [--sizes 60] [--schedules 2] [--budget 10] [--list yes]
+-- --from, --to: seeds, a kernel each. --drawn: only kernels that draw numbers. --mutants: only kernels that are wrong at particular sizes. --bar: percent of the wrong
 -- ones that must be refuted. --sizes: of a number at most. --budget: seconds of each proof. --list: the kernels that are wrong and not refuted.
 local wg = require "wgrun"
-local program = dofile((arg[0]:match ".*/" or "") .. "program.lua")
+local here <const> = arg[0]:match ".*/" or ""
+local program, draws = dofile(here .. "program.lua"), dofile(here .. "draws.lua")
 
 local o = { from = 1, to = 60, bar = 0, sizes = 60, schedules = 2, budget = 10 }
 for i = 1, #arg, 2 do
@@ -123,6 +124,13 @@ local function choose(seed)
       number = one_of { random(4), random(12), random(40), 30 },
     }
   end
+  local draw, one_drawn = generator(31 * seed * seed + 2000003)
+  if o.drawn or (not o.mutants and draw(5) == 0) then
+    local odd = {}
+    for name in pairs(program.arithmetic) do odd[#odd + 1] = name end
+    table.sort(odd)
+    draws.choose(p, draw, one_drawn, faults, odd)
+  end
   return p
 end
 
@@ -160,6 +168,7 @@ local function most(p)
   elseif p.trips.form == "fixed" then
     period = p.fault and p.fault.modulus or 1
   end
+  if p.drawn and p.drawn.turns then return 1 end
   return math.min(2 * period + extra + 1, math.max(least, extra + 8))
 end
 
@@ -179,14 +188,15 @@ local X, Y = wg.ones("f32", { 32 }), wg.zeros("f32", { 128 * 8 })
 --- Launches, each under so many schedules, until visit(property, launch) is false: of each that breaks something, what
 --- its first finding breaks.
 local function launches(p, kernel, schedules, visit)
-  local numbers = p.tiles and { 1, 2, 3, 5 } or { 0 }
+  local numbers = p.drawn and { 1, 2, 3, 5, 8, 13 } or p.tiles and { 1, 2, 3, 5 } or { 0 }
   local grids = (p.tiles or p.leave == "cta" or p.fault and p.fault.when == "ctas") and { 1, 2, 4 } or { 1 }
   for n = 1, most(p) do
     for _, m in ipairs(numbers) do
       for _, grid in ipairs(grids) do
         for seed = 1, schedules do
           local good, e = pcall(kernel.run, kernel, {
-            backend = "sim", unchecked = true, seed = seed, grid = { grid * (p.cluster or 1) }, args = p.tiles and { X, Y, n, m } or { X, Y, n },
+            backend = "sim", unchecked = true, seed = seed, grid = { grid * (p.cluster or 1) },
+            args = { X, Y, n, p.tiles and m or nil, p.drawn and wg.zeros("u32", { 1 }) or nil },
           })
           if not good then
             if not e.findings then error(e) end

@@ -34,7 +34,10 @@ void Barriers::arrives(Cta& cta, std::uint32_t id, bool) {
         !warp.known.meets(cta.passed[id], warp.number, warp.now))
         execution_.stop(
             execution_.op->where,
-            fmt::format("nothing orders the arrival behind the last time that barrier {} was complete", id));
+            fmt::format(
+                "the proof knows of nothing that orders the arrival behind the last time that barrier {} was "
+                "complete",
+                id));
     execution_.release(cta.meetings[id]);
 }
 

@@ -48,6 +48,10 @@ void Mbarriers::encode(Encoder& to) {
     for (const Waiting& waiting : waiting_)
         to.number(address_of(waiting.mbarrier) ^ std::uint64_t{waiting.several} ^
                   static_cast<std::uint64_t>(waiting.parity & 1) << 1);
+    for (const Asked& asked : asked_) {
+        to.number(address_of(asked.mbarrier) ^ asked.lanes);
+        to.number(asked.mbarrier == nullptr ? 0 : asked.mbarrier->phase() - asked.phase);
+    }
 }
 
 void Barriers::encode(Encoder& to, int actors) {

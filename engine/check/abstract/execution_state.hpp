@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <tuple>
@@ -95,6 +96,8 @@ class ExecutionState {
     /// A wait that might not find its phase: it goes on later, or never. Nothing else follows, as what comes
     /// after the phase comes after later ones, too.
     std::optional<Stop> overtaken{};
+    /// Attempts to wait, of those that may lead elsewhere, that were in vain.
+    std::set<const Step*> given_up{};
     int fruitless = 0;  ///< rounds in which warps that sleep were woken and nothing happened
 
     // The current step.

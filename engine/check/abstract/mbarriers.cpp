@@ -20,6 +20,7 @@ Mbarriers::Mbarriers(ExecutionState& execution, Faults& report, Peers& peers)
       report_(report),
       peers_(peers),
       waiting_(execution.warps.size()),
+      asked_(execution.warps.size()),
       actors_(static_cast<int>(execution.warps.size())) {
     for (int rank = 0; rank < execution.ctas; ++rank) ctas_.emplace_back(rank);
 }
@@ -195,9 +196,10 @@ void Mbarriers::overtakes(const Mbarrier& mbarrier) {
     if (execution_.overtaken || mbarrier.arriving.includes(mbarrier.waited)) return;
     execution_.overtaken = Stop{
         execution_.op->where,
-        fmt::format("nothing orders the waits for a phase of {} before the next phase is complete: a warp "
-                    "that comes late may find neither",
-                    place(mbarrier))};
+        fmt::format(
+            "the proof knows of nothing that orders the waits for a phase of {} before the next phase is "
+            "complete: a warp that comes late may find neither",
+            place(mbarrier))};
 }
 
 void Mbarriers::turned(Cta&, Mbarrier& mbarrier) {
@@ -228,14 +230,38 @@ std::uint64_t Mbarriers::aged(std::uint64_t token, int cta) const {
 void Mbarriers::wait_begins() {
     past_.clear();
     waiting() = {};
+    if (!execution_.proves) return;
+    if (asks()) asked() = {nullptr, 0, execution_.active};
+    if (execution_.op->attempt == Attempt::other)
+        execution_.stop(execution_.op->where,
+                        "it may return before the phase is complete, and what follows then is not followed");
 }
 
 void Mbarriers::passes(Cta&, Mbarrier& mbarrier, int) {
     if (past_.empty() || past_.back() != &mbarrier) past_.push_back(&mbarrier);
-    if (execution_.proves) mbarrier.waited.learn(execution_.warp->number, execution_.warp->now);
+    if (!execution_.proves) return;
+    mbarrier.waited.learn(execution_.warp->number, execution_.warp->now);
+    if (execution_.op->answers) answers(mbarrier);
+}
+
+void Mbarriers::ask(const Mbarrier& mbarrier, std::int64_t parity) {
+    const std::uint32_t phase = mbarrier.phase() - (mbarrier.is_complete(parity) ? 1 : 0);
+    Asked& its = asked();
+    const bool first = its.mbarrier == nullptr && its.lanes != 0;
+    its = first || (its.mbarrier == &mbarrier && its.phase == phase) ? Asked{&mbarrier, phase, its.lanes}
+                                                                     : Asked();
+}
+
+/// Who was told yes does not come here: so it has to be the same phase.
+void Mbarriers::answers(const Mbarrier& mbarrier) {
+    const Asked& its = asked();
+    if (its.mbarrier != &mbarrier || its.phase + 1 != mbarrier.phase() ||
+        (execution_.active & ~its.lanes) != 0)
+        execution_.stop(execution_.op->where, "it may wait for another phase than was asked for before");
 }
 
 void Mbarriers::blocked(Mbarrier& mbarrier, std::int64_t parity) {
+    if (asks()) return ask(mbarrier, parity);
     Waiting& wait = waiting();
     wait.several |= wait.mbarrier != nullptr && wait.mbarrier != &mbarrier;
     wait.mbarrier = &mbarrier;
@@ -252,7 +278,12 @@ bool Mbarriers::returns(isa::Mask complete) {
             execution_.acquire(*execution_.warp, mbarrier->complete);
         }
     }
-    if (complete != 0 || execution_.unclear || std::exchange(execution_.warp->give_up, false)) return true;
+    if (execution_.op->answers && (asked().lanes &= ~complete) == 0) asked() = {};
+    if (complete != 0 || execution_.unclear || asks()) return true;
+    if (std::exchange(execution_.warp->give_up, false)) {
+        if (execution_.op->attempt != Attempt::again) execution_.given_up.insert(execution_.op->step);
+        return true;
+    }
     if (waiting().several) waiting().mbarrier = nullptr;
     execution_.sleep(Warp::Wait::mbarrier);
     return false;

@@ -78,7 +78,7 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
     /// Of copies that a warp of their CTA knows to have landed, it does not matter any more when.
     void settle();
 
-    auto state() { return std::tie(ctas_, waiting_, actors_); }
+    auto state() { return std::tie(ctas_, waiting_, asked_, actors_); }
     void encode(Encoder& to);
     int actors() const { return actors_; }  ///< warps and mbarriers
 
@@ -131,7 +131,8 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
     void passes(Cta& cta, Mbarrier& mbarrier, int lane);
     void blocked(Mbarrier& mbarrier, std::int64_t parity);
     bool returns(isa::Mask complete);
-    bool comes_too_soon(const machine::Mbarrier&, int) const { return false; }
+    /// In a proof, who asks gets no: the wait that then follows is for the same phase (answers).
+    bool comes_too_soon(const machine::Mbarrier&, int) const { return asks(); }
 
   private:
     void arrives_relaxed(Mbarrier& mbarrier) const;
@@ -144,6 +145,16 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
         bool several = false;
         std::int64_t parity = 0;
     };
+    /// In a proof, of a warp: for which phase of which mbarrier these lanes have asked. None: for several.
+    struct Asked {
+        const Mbarrier* mbarrier = nullptr;
+        std::uint32_t phase = 0;
+        isa::Mask lanes = 0;
+    };
+    Asked& asked() { return asked_[static_cast<std::size_t>(execution_.warp->number)]; }
+    bool asks() const { return execution_.proves && execution_.op->attempt == Attempt::asks; }
+    void ask(const Mbarrier& mbarrier, std::int64_t parity);
+    void answers(const Mbarrier& mbarrier);
     const Waiting& waiting(const Warp& warp) const { return waiting_[static_cast<std::size_t>(warp.number)]; }
     Waiting& waiting() { return waiting_[static_cast<std::size_t>(execution_.warp->number)]; }
 
@@ -152,6 +163,7 @@ class Mbarriers : public machine::MbarrierUnit<Mbarriers, Mbarrier, MbarriersOfC
     Peers& peers_;
     std::vector<Cta> ctas_;
     std::vector<Waiting> waiting_;       ///< by warp: its last wait
+    std::vector<Asked> asked_;           ///< by warp
     int actors_;                         ///< warps, then mbarriers
     bool released_ = false;              ///< the current step has released what its warp knows
     std::vector<const Mbarrier*> past_;  ///< those whose phases the current step finds complete

@@ -143,13 +143,16 @@ void SharedMemory::write(int cta, std::uint32_t lo, std::uint32_t hi, const Acce
             if (before.kind == Access::Kind::none) return;
             if (!comes_after(before, by.lanes))
                 gap(Property::shared_races, [&] {
-                    return fmt::format("nothing orders this write of {} behind what {} it", place(lo), what);
+                    return fmt::format(
+                        "the proof knows of nothing that orders this write of {} behind what {} it",
+                        place(lo), what);
                 });
             else if (async && !is_fenced(before, by.lanes))
                 gap(Property::proxies, [&] {
                     return fmt::format(
-                        "no fence.proxy.async comes between this copy to {} and what {} it before", place(lo),
-                        what);
+                        "the proof knows of no fence.proxy.async between this copy to {} and what {} it "
+                        "before",
+                        place(lo), what);
                 });
         };
         meets(bytes.written, "wrote");
@@ -206,17 +209,22 @@ void SharedMemory::read(int cta, std::uint32_t lo, std::uint32_t hi, const Acces
 void SharedMemory::read(Bytes& bytes, const Access& by) {
     const bool async = by.kind != Access::Kind::generic;
     if (bytes.written.kind == Access::Kind::none)
-        gap(Property::initialisation,
-            [&] { return fmt::format("nothing has written what is read of {}", place(bytes.lo)); });
+        gap(Property::initialisation, [&] {
+            return fmt::format("the proof knows of nothing that has written what is read of {}",
+                               place(bytes.lo));
+        });
     else if (!comes_after(bytes.written, by.lanes))
         for (const Property property : {Property::shared_races, Property::initialisation})
             gap(property, [&] {
-                return fmt::format("nothing orders this read of {} behind what wrote it", place(bytes.lo));
+                return fmt::format(
+                    "the proof knows of nothing that orders this read of {} behind what wrote it",
+                    place(bytes.lo));
             });
     else if (async && !is_fenced(bytes.written, by.lanes))
         gap(Property::proxies, [&] {
-            return fmt::format("no fence.proxy.async comes between what wrote {} and the async proxy's read",
-                               place(bytes.lo));
+            return fmt::format(
+                "the proof knows of no fence.proxy.async between what wrote {} and the async proxy's read",
+                place(bytes.lo));
         });
     const bool product = by.kind == Access::Kind::product;
     const auto same = std::ranges::find_if(bytes.read, [&](const Access& other) {
@@ -243,9 +251,9 @@ bool SharedMemory::inside(std::uint64_t lo, std::int64_t bytes, std::int64_t ali
     if (lo >= sm_90a.shared_base && lo + static_cast<std::uint64_t>(bytes) <= end &&
         lo % static_cast<std::uint64_t>(align) == 0)
         return true;
-    gap(Property::bounds, lo % static_cast<std::uint64_t>(align) != 0
-                              ? "the address is not aligned"
-                              : "it leaves the kernel's shared memory");
+    gap(Property::bounds,
+        in_some_state(lo % static_cast<std::uint64_t>(align) != 0 ? "the address is not aligned"
+                                                                  : "it leaves the kernel's shared memory"));
     return false;
 }
 
@@ -276,7 +284,7 @@ void SharedMemory::access(const Step& step) {
                 const std::uint64_t its = sm_90a.shared_base + std::uint64_t{mbarrier->offset()};
                 if (mbarrier->live() && place.address < its + machine::Mbarrier::bytes &&
                     its < place.address + static_cast<std::uint64_t>(bytes))
-                    gap(Property::phases, "it accesses an mbarrier as data");
+                    gap(Property::phases, in_some_state("it accesses an mbarrier as data"));
             }
             if (!inside(place.address, bytes, std::bit_floor(static_cast<unsigned>(std::min(bytes, 16)))))
                 return;
@@ -328,7 +336,7 @@ void SharedMemory::end(isa::Mask lanes) {
     for (; lanes != 0; lanes &= lanes - 1) {
         const auto lane = static_cast<std::size_t>(std::countr_zero(lanes));
         if (own.last[lane] > own.waited[lane])
-            return gap(Property::groups, "a thread ends that has not waited for its cp.async");
+            return gap(Property::groups, in_some_state("a thread ends that has not waited for its cp.async"));
     }
 }
 
@@ -409,7 +417,7 @@ void SharedMemory::reads(const Operand& operand, const machine::Matrix& matrix, 
     try {
         descriptor = Descriptor::decode(bits);
     } catch (const ArgumentError& error) {
-        return gap(Property::descriptors, error.what());
+        return gap(Property::descriptors, in_some_state(error.what()));
     }
     const std::vector<std::uint32_t> all = machine::units(descriptor, matrix);
     const std::int64_t offset = std::int64_t{descriptor.start} - sm_90a.shared_base;
@@ -417,7 +425,8 @@ void SharedMemory::reads(const Operand& operand, const machine::Matrix& matrix, 
     const auto buffer = std::ranges::find_if(buffers, [&](const SharedBuffer& one) {
         return offset >= one.offset && offset < one.offset + one.bytes;
     });
-    if (buffer == buffers.end()) return gap(Property::descriptors, "it points to no buffer of the kernel");
+    if (buffer == buffers.end())
+        return gap(Property::descriptors, in_some_state("it points to no buffer of the kernel"));
     const std::int64_t within = offset - buffer->offset;
     for (const auto& misfit : {machine::astray(matrix, *buffer, within),
                                machine::misaligned(*buffer, descriptor.swizzle, execution_.program),
@@ -426,7 +435,7 @@ void SharedMemory::reads(const Operand& operand, const machine::Matrix& matrix, 
         if (const auto granted = misfit ? machine::granted_place(misfit->message.facts) : std::nullopt)
             gaps_.assume(Property::descriptors, *granted);
         else if (misfit)
-            gap(Property::descriptors, misfit->message.text);
+            gap(Property::descriptors, in_some_state(misfit->message.text));
     const Access by{.kind = Access::Kind::product,
                     .over = false,
                     .actor = execution_.warp->number,

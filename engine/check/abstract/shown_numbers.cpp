@@ -177,7 +177,8 @@ void ShownNumbers::show(const Op& op, Forms::Place place, const Operand& operand
         if (!is_after(accesses, execution_.active))
             return execution_.stop(
                 op.where,
-                fmt::format("nothing orders this store behind what loads or stores the number in {}",
+                fmt::format("the proof knows of nothing that orders this store behind what loads or stores the "
+                            "number in {}",
                             execution_.place(lo - sm_90a.shared_base)));
         accesses = {};
     }

@@ -39,9 +39,13 @@ bool Stuck::look_again() {
     return any;
 }
 
-/// Returns whether lanes of a waiting warp may run on the other arm of a branch.
+/// Returns whether lanes of a waiting warp may run on the other arm of a branch, or all of them where a wait
+/// has been given up.
 bool Stuck::others_may_run() const {
     return std::ranges::any_of(execution_.warps, [this](const Warp& warp) {
+        if (asleep_for(warp, Warp::Wait::mbarrier) &&
+            execution_.skeleton.ops[warp.pc].attempt == Attempt::other)
+            return true;
         return waits(warp) &&
                std::ranges::any_of(warp.parted.groups(), [&](const flow::Divergence::Group& group) {
                    return group.from != flow::Divergence::nowhere &&
