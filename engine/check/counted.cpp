@@ -132,7 +132,7 @@ std::vector<OpenLoop> uncounted(const Outline& outline, const DrawnNumbers& draw
             return test && (ends_as_it_draws(loop, *test, drawn, kept) || Growth(loop).counts(*test));
         };
         if (!has_exit(graph, index, [&](BlockId block) { return ends(block, false) || ends(block, true); }))
-            out.push_back({graph.blocks()[loop.loop().header].where, loop.exits(), draws(loop, drawn)});
+            out.push_back({graph.blocks()[loop.loop().header].where, loop.branches(), draws(loop, drawn)});
     }
     return out;
 }

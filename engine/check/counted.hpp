@@ -18,8 +18,8 @@ std::optional<Where> uncounted_loop(const Outline& outline, const Skeleton& skel
 /// A loop of which it is not known that it ends.
 struct OpenLoop {
     Where where;
-    std::set<BlockId> exits{};  ///< blocks that each turn comes to, and at whose end it may be left
-    bool draws = false;         ///< it draws numbers
+    std::set<BlockId> branches{};  ///< at the ends of blocks that each turn comes to
+    bool draws = false;            ///< it draws numbers
 };
 
 /// Returns the same of the loops that have one of these steps, followed or not: a proof that only compares

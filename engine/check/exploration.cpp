@@ -147,8 +147,8 @@ class Explorer {
         std::set<const Step*> compared;
         for (const std::uint32_t pc : run_->forms().comparisons()) compared.insert(skeleton_.ops[pc].step);
         for (const OpenLoop& loop : uncounted_loops_around(Outline(program_), compared, skeleton_.drawn()))
-            if (loop.draws || loop.exits.empty() || !skeleton_.decides_all(loop.exits) ||
-                turning_.without_draws(loop.exits))
+            if (loop.draws || loop.branches.empty() || !skeleton_.decides_all(loop.branches) ||
+                turning_.without_draws(loop.branches))
                 fail(loop.where, "it is not known that this loop ends");
     }
 

@@ -83,14 +83,15 @@ std::int64_t TestedLoop::room(const Test& test) const {
     return equal + (test.is_below() ? highest - other : other - lowest);
 }
 
-std::set<BlockId> TestedLoop::exits() const {
-    std::set<BlockId> out;
-    for (const BlockId block : loop().blocks)
-        if (const BasicBlock& at = graph_.blocks()[block]; at.end == BasicBlock::End::branch &&
-                                                           inside(at.taken) != inside(at.otherwise) &&
-                                                           in_every_turn(block))
-            out.insert(block);
-    return out;
+std::set<BlockId> TestedLoop::branches() const {
+    std::set<BlockId> leaving, out;
+    for (const BlockId block : loop().blocks) {
+        const BasicBlock& at = graph_.blocks()[block];
+        if (at.end != BasicBlock::End::branch || !in_every_turn(block)) continue;
+        if (inside(at.taken) != inside(at.otherwise)) leaving.insert(block);
+        if (once_in_every_turn(block)) out.insert(block);
+    }
+    return leaving.empty() ? out : leaving;
 }
 
 }  // namespace wgrun::check

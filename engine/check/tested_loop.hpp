@@ -60,8 +60,9 @@ class TestedLoop {
     /// At least so many numbers, one behind the other, end the loop: a counter that goes round in steps of no
     /// more comes to one of them.
     std::int64_t room(const Test& test) const;
-    /// The blocks that each turn comes to, and at whose end it may leave the loop.
-    std::set<BlockId> exits() const;
+    /// The blocks that each turn comes to, and at whose end it may leave the loop; where there are none,
+    /// those that each turn comes to once, and at whose end it goes one of two ways.
+    std::set<BlockId> branches() const;
 
   private:
     const flow::Graph& graph_;
