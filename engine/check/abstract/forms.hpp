@@ -224,6 +224,7 @@ class Forms {
     int compared_root(Origin origin, std::int64_t least);
     enum class Draws : std::uint8_t { none, alone, and_others };
     Draws draws_of(const Form& form) const;
+    bool comes_out_alike(const Step& step, const Form& form, const Wide& difference) const;
     bool joins(Form& form, Wide& difference);
     bool is_either(const Step& step, const Form& form, const Wide& difference);
     OfPlace of_place(const Form& form, const Wide& difference) const;

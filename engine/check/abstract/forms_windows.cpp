@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "check/abstract/forms.hpp"
+#include "isa/relations.hpp"
 
 namespace wgrun::check::abstract {
 
@@ -17,6 +18,7 @@ std::optional<Warp::Parked> Forms::compared(const Op& op) {
     std::int64_t times = 0;
     Wide difference = first.number;
     for (std::size_t lane = 0; lane < difference.size(); ++lane) difference[lane] -= second.number[lane];
+    if (comes_out_alike(step, form, difference)) return std::nullopt;
     joins(form, difference);
     for (const auto& [variable, slope] : form) {
         if (which_of(variable) != Variable::excess) continue;
@@ -37,6 +39,26 @@ std::optional<Warp::Parked> Forms::compared(const Op& op) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(execution_.active));
     out->left = times < 0 ? -difference[lane] : difference[lane];
     return out;
+}
+
+/// Whether a comparison comes out alike whatever the number of the launch is that its sides differ by, as
+/// where n + 63 is held against 64.
+bool Forms::comes_out_alike(const Step& step, const Form& form, const Wide& difference) const {
+    if (form.size() != 1) return false;
+    const auto [variable, slope] = *form.begin();
+    const Root& root = symbols_.roots[static_cast<std::size_t>(root_of(variable))];
+    if (which_of(variable) != Variable::excess || root.kind != Root::Kind::number) return false;
+    const unsigned relations = isa::relations_of(step.form), beyond = slope > 0 ? isa::greater : isa::less;
+    for (int lane = 0; lane < isa::lanes; ++lane) {
+        if (!active(lane)) continue;
+        const std::int64_t least =
+            difference[static_cast<std::size_t>(lane)] + slope * (root.least - root.value);
+        const auto relation = isa::relation(least, std::int64_t{0});
+        if (relation != beyond &&
+            (relation != isa::equal || ((relations & beyond) != 0) != ((relations & isa::equal) != 0)))
+            return false;
+    }
+    return true;
 }
 
 Window Forms::window(int root) const {
