@@ -101,6 +101,7 @@ local rows = {
   { "gate", { "alpha", "beta", "activation" }, "it makes an element of two products, by an activation of its own" },
   { "residual", { "beta" }, "the epilogue reads one matrix" },
   { "quantize", { "beta", "residual" }, "these are of D's type, and would need scales, too" },
+  { "a_of_16_bits", { "scales" }, "its elements are not scaled" },
   { "b_type", { "dtype" }, "`a_type` is the type of A" },
   { "b_type", { "a_major", "b_major" }, "A is K-major, and weights are packed" },
   { "b_type", { "sparse", "groups", "precision" }, "a main loop is of one kind" },
@@ -112,7 +113,6 @@ local rows = {
   { "b_type", { "gate", "row_sums", "quantize" }, "these go along rows of D, which are columns of the tile" },
   { "b_type", { "constant_a" }, "weights come before the previous launch has ended, and A after it" },
   { "zero_points", { "weights_e4m3", "weights_fp4" }, "floats have no zero points" },
-  { "a_of_16_bits", { "scales" }, "its elements are not scaled" },
   { "b_type", { "scales_of_b", "block_scales" }, "weights have scales of groups of their own" },
   {
     "a_e4m3", { "weights_nvfp4" },
