@@ -54,6 +54,18 @@ bool reads(const Step& step, const std::set<std::uint32_t>& registers) {
     return out;
 }
 
+/// The register that a step computes its result of; none where it is computed of constants, and nothing where
+/// it is not computed of one alone.
+std::optional<Reg> only_source(const Step& step) {
+    Reg out;
+    bool good = !step.guard && step.op->effects == nullptr && step.op->run != nullptr && !step.op->convergent;
+    isa::for_each_read(step, [&](Reg reg) {
+        good = good && (!out || out == reg);
+        out = reg;
+    });
+    return good ? std::optional(out) : std::nullopt;
+}
+
 }  // namespace
 
 /// The ways that a thread may go.
@@ -87,27 +99,23 @@ class Attempts::Ways {
     /// own, to which `answers` is added.
     bool asks(const Step& step, const std::set<const Step*>& waits, std::set<const Step*>& answers) {
         std::vector<Reg> open{answer_of(step)};
-        std::array<BitsOf, 2> by_answer{BitsOf{{open.front().id, KnownBits::of(0)}},
-                                        BitsOf{{open.front().id, KnownBits::of(1)}}};
+        std::set<std::uint32_t> seen{open.front().id};
         while (!open.empty()) {
             const Reg reg = open.back();
             open.pop_back();
             bool good = true;
             for_each_step([&](BlockId, const Step& reader) {
                 if (!reads(reader, {reg.id})) return;
-                good = good && !reader.guard && reader.op->effects == nullptr;
+                good = good && only_source(reader) == reg;
                 isa::for_each_written(reader, [&](Reg result) {
-                    good = good && writers_.of(result).size() == 1;
-                    open.push_back(result);
+                    if (seen.insert(result.id).second) open.push_back(result);
                 });
-                if (good)
-                    for (BitsOf& known : by_answer) compute(reader, known);
             });
             if (!good) return false;
             for (const BlockId id : graph().order())
-                if (const BasicBlock& block = outline_.blocks()[id];
-                    block.end == BasicBlock::End::branch && block.condition == reg &&
-                    !only_waits(block, by_answer, waits, answers))
+                if (const BasicBlock& block = outline_.blocks()[id]; block.end == BasicBlock::End::branch &&
+                                                                     block.condition == reg &&
+                                                                     !only_waits(block, waits, answers))
                     return false;
         }
         return true;
@@ -125,6 +133,30 @@ class Attempts::Ways {
         BlockId block;
         const Step* step;
     };
+
+    /// What the register holds where that was the answer, whichever step has written it: a step that asks, or
+    /// one that computes it of one such register. Constants are left out: they are no answers.
+    std::optional<std::uint64_t> after(Reg reg, std::uint64_t answer,
+                                       std::set<std::uint32_t> above = {}) const {
+        std::optional<std::uint64_t> out;
+        above.insert(reg.id);
+        for (const Writer& writer : writers_.of(reg)) {
+            std::optional<std::uint64_t> value = answer;
+            if (answer_of(*writer.step) != reg) {
+                const std::optional<Reg> source = only_source(*writer.step);
+                if (!source) return std::nullopt;
+                if (!*source || above.contains(source->id)) continue;
+                value = after(*source, answer, above);
+                if (!value) return std::nullopt;
+                BitsOf known{{source->id, KnownBits::of(*value)}};
+                compute(*writer.step, known);
+                value = known.at(reg.id).value();
+            }
+            if (!value || (out && out != value)) return std::nullopt;
+            out = value;
+        }
+        return out;
+    }
 
     void begin() {
         on_way_.clear();
@@ -186,11 +218,11 @@ class Attempts::Ways {
 
     /// Of a branch that the answer decides: whether the arm for no waits, and comes to where that for yes
     /// begins.
-    bool only_waits(const BasicBlock& branch, const std::array<BitsOf, 2>& by_answer,
-                    const std::set<const Step*>& waits, std::set<const Step*>& answers) {
+    bool only_waits(const BasicBlock& branch, const std::set<const Step*>& waits,
+                    std::set<const Step*>& answers) {
         std::array<BlockId, 2> arms{};
         for (std::size_t answer = 0; answer < 2; ++answer) {
-            const auto known = by_answer.at(answer).at(branch.condition.id).value();
+            const auto known = after(branch.condition, answer);
             if (!known) return false;
             arms.at(answer) = (*known != 0) != branch.negated ? branch.taken : branch.otherwise;
         }
