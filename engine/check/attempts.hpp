@@ -25,7 +25,7 @@ class Attempts {
     bool answers(const Step& step) const { return answers_.contains(&step); }
 
   private:
-    class Ways;
+    class Answers;
 
     std::set<const Step*> again_, asks_, answers_;
 };

@@ -122,6 +122,7 @@ local rows = {
   { "all_gather", { "beta", "residual" }, "they are read by whole tiles, which may reach into the rows of two devices" },
   { "reduce_scatter", { "row_scales", "scales_of_all" }, "they belong to the product of one device; `alpha` to the sum" },
   { "reduce_scatter", { "sums_of_d" }, "the devices hand each other sums of D's type" },
+  { "a_of_16_bits", { "scales" }, "its elements are not scaled" },
   { "b_type", { "dtype" }, "`a_type` is the type of A" },
   { "b_type", { "a_major", "b_major" }, "A is K-major, and weights are packed" },
   { "b_type", { "sparse", "groups", "precision", "collective" }, "a main loop is of one kind" },
@@ -133,7 +134,6 @@ local rows = {
   { "b_type", { "gate", "row_sums", "quantize" }, "these go along rows of D, which are columns of the tile" },
   { "b_type", { "constant_a" }, "weights come before the previous launch has ended, and A after it" },
   { "zero_points", { "weights_e4m3", "weights_fp4" }, "floats have no zero points" },
-  { "a_of_16_bits", { "scales" }, "its elements are not scaled" },
   { "b_type", { "scales_of_b", "block_scales" }, "weights have scales of groups of their own" },
   {
     "a_e4m3", { "weights_nvfp4" },

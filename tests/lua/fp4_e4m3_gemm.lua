@@ -110,7 +110,7 @@ refuses('wg.gemm: `a_type` = "e4m3" requires weights of mxfp4: their products wi
 refuses("wg.gemm: `b_type` with an A of 16 bits excludes `scales`: its elements are not scaled", { a_type = "bf16", scales = rows })
 refuses("wg.gemm: `b_type` excludes scales of B: weights have scales of groups of their own", { scales = { a = "row", b = "row" } })
 refuses("wg.gemm: `b_type` excludes block scales: weights have scales of groups of their own", { scales = { a = "1x128" } })
-refuses("wg.gemm: `b_type` excludes block scales: weights have scales of groups of their own", { a_type = "bf16", scales = { a = "1x128" } })
+refuses("wg.gemm: `b_type` with an A of 16 bits excludes `scales`: its elements are not scaled", { a_type = "bf16", scales = { a = "1x128" } })
 refuses("wg.gemm: tile[3] is 64, must be 128, 256 or, with 64 rows of B, 512 with an A of e4m3", { tile = { 128, 64, 64 } })
 local W, S = wg.zeros("u8", { 64, 64 }), wg.zeros("u8", { 64, 4 })
 check.refuses('wg.prepacker: `a_type` = "e4m3" excludes weights of nvfp4: a weight times its scale has six significant bits, an e4m3 four; beside an A of bf16 none is rounded',

@@ -57,6 +57,10 @@ for what, one in pairs {
   ["... through a number"] = {
     ask .. " selp.u32 word, 1, 0, yes; setp.ne.u32 no, word, 0; @no bra GO; " .. wait("bar", "WAIT") .. " GO:", arrive,
   },
+  ["... which another step may have set"] = {
+    "mov.u32 word, 0; " .. ask .. " selp.u32 turns, 1, 0, yes; mov.u32 word, turns; "
+    .. "setp.ne.u32 no, word, 0; @no bra GO; " .. wait("bar", "WAIT") .. " GO:", arrive,
+  },
 } do
   check.equal({ what, verdict(table.unpack(one)) }, { what, "proved" })
 end
@@ -67,6 +71,10 @@ for what, one in pairs {
   ["... by a test"] = { "mbarrier.test_wait.parity.shared.b64 yes, [bar], 0; @yes bra DONE; " .. never, arrive },
   ["... by a guard"] = { ask .. " setp.eq.u32 no, tid, 0; @yes mov.pred no, yes; @no bra DONE; " .. never, arrive },
   ["waits once more alone, and for another phase then"] = { ask .. " @yes bra DONE; " .. ask .. " @yes bra DONE; " .. never, arrive },
+  ["an answer that something else may hide"] = {
+    ask .. " selp.u32 word, 1, 0, yes; or.b32 word, word, tid; setp.ne.u32 no, word, 0; @no bra GO; " .. wait("bar", "WAIT") .. " GO: "
+    .. ask .. " @yes bra DONE; " .. never, arrive,
+  },
   ["a stale answer"] = { ask_first .. " @yes bra DONE; " .. wait("other", "LATER"), arrive },
   ["turns decide later"] = {
     "WAIT: add.u32 turns, turns, 1; mbarrier.try_wait.parity.shared.b64 p, [bar], 0; @!p bra WAIT; "
