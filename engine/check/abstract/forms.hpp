@@ -40,6 +40,8 @@ class Forms {
     void compute(const Op& op);
     /// The step is executed by what its sources are: what they depend on is not proved further.
     void use(const Op& op);
+    /// The same of the predicate that guards it, or that a branch is taken by.
+    void use_condition(const Op& op);
     /// The same of the addresses of a load or store.
     void use_addresses(const Op& op);
     /// Whether the abstract executions are to begin anew: a root may be less than was taken.
@@ -156,6 +158,7 @@ class Forms {
     /// but: an operand that is left out.
     std::vector<Sourced> sources(const Step& step, const Operand* but = nullptr);
     Form form_of(Reg reg, Where where);
+    void execute_by(Reg reg, const Op& op, std::string_view what);
     Form form_of_root(int root) const;
     enum class OfPlace : std::uint8_t { lost, strided, shifted };
     /// The comparisons of places in the grid with a number.
