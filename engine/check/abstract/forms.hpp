@@ -196,6 +196,14 @@ class Forms {
     std::optional<Form> of_extremum(const Step& step, const std::vector<Sourced>& sources, isa::Shape shape);
     bool falls(const Step& step, const std::vector<Sourced>& sources, const Form& from);
     bool becomes_root(const Step& step, const std::vector<Sourced>& sources);
+    bool becomes_any(const Step& step, const std::vector<Sourced>& sources);
+    std::optional<int> next_draw(int from);
+    std::set<int> turns_of(int root) const;
+    bool is_any(int root) const;
+    bool is_tile(const Root& root) const;
+    bool depends_on_any(const Form& form) const;
+    bool may_be_great(const Form& form) const;
+    bool may_be_great(const std::vector<Sourced>& sources) const;
     Wide of_first(const Step& step, const std::vector<Sourced>& sources, std::int64_t number);
     std::optional<Recurring> recurring(const Step& step, const std::vector<Sourced>& sources,
                                        const std::vector<Source>& of);
@@ -223,7 +231,7 @@ class Forms {
     enum class Draws : std::uint8_t { none, alone, and_others };
     Draws draws_of(const Form& form) const;
     bool joins(Form& form, Wide& difference);
-    bool is_either(const Step& step, const Form& form, const Wide& difference);
+    bool is_either(const Step& step, const Form& form, const Wide& difference, bool anywhere);
     OfPlace of_place(const Form& form, const Wide& difference) const;
     void order(const Form& form, const Wide& difference, Where where);
     void limit(const Form& form, const Wide& difference, Where where);
