@@ -120,6 +120,8 @@ void AbstractExecution::go(Warp& warp) {
 
 void AbstractExecution::jump(Warp& warp, const Op& op) {
     if (op.kind == Op::Kind::jump) return warp.parted.go(op.ways.taken, warp.running, warp.pc);
+    execution_.active = warp.running;
+    if (proof_) proof_->forms.use_condition(op);
     std::optional<isa::Mask> taken = values_.condition(op);
     if (!taken && op.goes_on >= 0) taken = op.goes_on == 0 ? warp.running : 0;
     if (!taken) return leave(warp);
@@ -152,6 +154,7 @@ void AbstractExecution::step(Warp& warp, const Op& op) {
     execution_.began = warp.now;
     execution_.unclear = execution_.loads = false;
     if (op.reg) {
+        if (proof_) proof_->forms.use_condition(op);
         const std::optional<isa::Mask> guarded = values_.condition(op);
         if (!guarded && op.synchronises) return leave(warp);
         if (guarded)

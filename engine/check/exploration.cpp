@@ -50,6 +50,9 @@ class Explorer {
           budget_(budget),
           gaps_(gaps) {
         if (gaps != nullptr) before_ = *gaps;
+        for (std::size_t reg = 0; reg < skeleton.slots.size(); ++reg)
+            if (skeleton.slots[reg] >= 0 && program.registers()[reg].type == isa::Type::pred)
+                no_counters_.insert(static_cast<std::uint32_t>(skeleton.slots[reg]));
     }
 
     Proof prove() {

@@ -86,3 +86,29 @@ local function tiles(_, n) return n end
 local function grid(shift) return function(k) return k:special "nctaid.x" >> shift end end
 check.equal(verdict(ring(tiles, tiles, grid(1)), "no-deadlock"), "proved")
 if verdict(ring(tiles, tiles, grid(2)), "no-deadlock") == "proved" then error "proved, and wrong: by a quarter of the grid" end
+
+-- A quotient of a number below 0 is a great one, and below 0 where it is compared as a signed one.
+local function negative(quotient)
+  return wg.kernel("negative", { threads = 64 }, function(k)
+    local a, b, c, tid = k:param("a", "u32"), k:param("b", "u32"), k:param("c", "u32"), k:special "tid.x"
+    local full = check.ring(k, 1)
+    local below = k:reg "pred"
+    k:setp_lt_s32(below, quotient(k, a, b, c), 0)
+    k:if_(tid:eq(0), function() k:if_(~below, function() k:mbarrier_arrive(full) end) end)
+    k:if_(tid:eq(32), function() k:mbarrier_wait(full, 0) end)
+  end)
+end
+for what, quotient in pairs {
+  ["of a sum"] = function(k, a, b, c) return k:div(a + b, c) end,
+  ["of a difference, by 2"] = function(k, a, b) return k:div(a - b, 2) end,
+} do
+  check.equal({ what, verdict(negative(quotient), "no-deadlock") }, { what, "proved" })
+end
+for what, quotient in pairs {
+  ["of a difference"] = function(k, a, b, c) return k:div(a - b, c) end,
+  ["of a difference, by 1"] = function(k, a, b) return k:div(a - b, 1) end,
+  ["what a division leaves of it"] = function(k, a, b, c) return k:rem(a - b, 0 - c) end,
+  ["a sum with it"] = function(k, a, b, c) return k:div(a - b, c) - 5 end,
+} do
+  if verdict(negative(quotient), "no-deadlock") == "proved" then error(("proved, and wrong: %s"):format(what)) end
+end

@@ -161,3 +161,31 @@ for what, one in pairs {
 } do
   if verdict(one, "no-deadlock") == "proved" then error(("proved, and wrong: %s"):format(what)) end
 end
+
+-- A predicate is no counter: one that changes after some turns, and that a branch or a guard is executed by.
+local function late(turns, meet)
+  return wg.kernel("late", { threads = 64 }, function(k)
+    local n, tid = k:param("n", "u32"), k:special "tid.x"
+    local after = {}
+    for turn = 0, turns do
+      after[turn] = k:reg "pred"
+      k:setp_eq_u32(after[turn], tid, 64)
+    end
+    k:if_(tid:lt(32), function()
+      k:loop({ from = 0, to = n }, function()
+        meet(k, ~after[turns])
+        for turn = turns, 1, -1 do k:or_pred(after[turn], after[turn - 1], after[turn - 1]) end
+        k:setp_lt_u32(after[0], tid, 64)
+      end)
+    end, function()
+      k:loop({ from = 0, to = n }, function() k:bar_sync(1, { threads = 64 }) end)
+    end)
+  end)
+end
+for what, meet in pairs {
+  ["a branch"] = function(k, guard) k:if_(guard, function() k:bar_sync(1, { threads = 64 }) end) end,
+  ["a guard"] = function(k, guard) k:bar_sync(1, { threads = 64, guard = guard }) end,
+} do
+  if verdict(late(7, meet), "no-deadlock") == "proved" then error(("proved, and wrong: %s"):format(what)) end
+end
+check.equal(verdict(late(7, function(k) k:bar_sync(1, { threads = 64 }) end), "no-deadlock"), "proved")

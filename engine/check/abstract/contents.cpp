@@ -23,12 +23,20 @@ void Contents::Cta::bring(std::uint32_t lo, std::uint32_t hi) {
     brought.emplace_back(lo, hi);
 }
 
-void Contents::write(int rank, const Written& written) {
+void Contents::write(int rank, Written written) {
     Cta& cta = ctas_[static_cast<std::size_t>(rank)];
+    if (maybe_stored(written.lo - sm_90a.shared_base)) {
+        // Nobody asks what brought bytes that threads may have written, too, but for when it has landed. A
+        // copy of more stands for one of fewer.
+        written.box = nullptr;
+        std::uint32_t& widest = widest_[{rank, written.lo}];
+        written.hi = widest = std::max(widest, written.hi);
+    }
     auto other = cta.written.lower_bound(written.lo);
     if (other != cta.written.begin() && std::prev(other)->second.hi > written.lo) --other;
     while (other != cta.written.end() && other->second.lo < written.hi) other = cta.written.erase(other);
     cta.written.emplace_hint(other, written.lo, written);
+    if (maybe_stored(written.lo - sm_90a.shared_base)) return;
     if (written.box == nullptr)
         cta.bring(written.lo, written.hi);
     else

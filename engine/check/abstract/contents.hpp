@@ -29,7 +29,7 @@ class Contents {
     explicit Contents(const ExecutionState& execution)
         : execution_(execution), ctas_(static_cast<std::size_t>(execution.ctas)) {}
 
-    void write(int cta, const Written& written);
+    void write(int cta, Written written);
     /// A copy of unknown size may have brought any byte.
     void bring_anything(int cta);
     /// Returns the copy that has last written that byte, or null.
@@ -56,6 +56,8 @@ class Contents {
 
     const ExecutionState& execution_;
     std::vector<Cta> ctas_;
+    /// Of places that threads may write, by CTA and address, of all ways that were followed.
+    std::map<std::pair<int, std::uint32_t>, std::uint32_t> widest_{};
 };
 
 }  // namespace wgrun::check::abstract

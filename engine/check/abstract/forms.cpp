@@ -360,15 +360,17 @@ void Forms::follow(const Step& step) {
             Form excess, rest;
             for (const auto& [variable, slope] : all)
                 (which_of(variable) == Variable::excess ? excess : rest)[variable] = slope;
-            lose(excess, step.where, "");
             std::vector<Sourced> without = sources;
             for (Sourced& source : without)
                 std::erase_if(source.form,
                               [](const auto& one) { return which_of(one.first) == Variable::excess; });
-            all = rest;
             result = rest.empty() ? std::optional(Form()) : rule(without, rest);
+            if ((!result || depends_on_any(excess)) && becomes_any(step, sources)) return;
+            lose(excess, step.where, "");
+            all = rest;
         }
     }
+    if (!result && becomes_any(step, sources)) return;
     if (!result) lose(all, step.where, fmt::format("what {} computes", step.op->name));
     step.op->run(step, machine_);
     give(step, result.value_or(Form()));

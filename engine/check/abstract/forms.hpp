@@ -40,6 +40,8 @@ class Forms {
     void compute(const Op& op);
     /// The step is executed by what its sources are: what they depend on is not proved further.
     void use(const Op& op);
+    /// The same of the predicate that guards it, or that a branch is taken by.
+    void use_condition(const Op& op);
     /// The same of the addresses of a load or store.
     void use_addresses(const Op& op);
     /// Whether the abstract executions are to begin anew: a root may be less than was taken.
@@ -158,6 +160,7 @@ class Forms {
     /// but: an operand that is left out.
     std::vector<Sourced> sources(const Step& step, const Operand* but = nullptr);
     Form form_of(Reg reg, Where where);
+    void execute_by(Reg reg, const Op& op, std::string_view what);
     Form form_of_root(int root) const;
     enum class OfPlace : std::uint8_t { lost, strided, shifted };
     /// The comparisons of places in the grid with a number.
@@ -198,6 +201,14 @@ class Forms {
     std::optional<Form> of_extremum(const Step& step, const std::vector<Sourced>& sources, isa::Shape shape);
     bool falls(const Step& step, const std::vector<Sourced>& sources, const Form& from);
     bool becomes_root(const Step& step, const std::vector<Sourced>& sources);
+    bool becomes_any(const Step& step, const std::vector<Sourced>& sources);
+    std::optional<int> next_draw(int from);
+    std::set<int> turns_of(int root) const;
+    bool is_any(int root) const;
+    bool is_tile(const Root& root) const;
+    bool depends_on_any(const Form& form) const;
+    bool may_be_great(const Form& form) const;
+    bool may_be_great(const std::vector<Sourced>& sources) const;
     Wide of_first(const Step& step, const std::vector<Sourced>& sources, std::int64_t number);
     std::optional<Recurring> recurring(const Step& step, const std::vector<Sourced>& sources,
                                        const std::vector<Source>& of);
@@ -226,7 +237,7 @@ class Forms {
     Draws draws_of(const Form& form) const;
     bool comes_out_alike(const Step& step, const Form& form, const Wide& difference) const;
     bool joins(Form& form, Wide& difference);
-    bool is_either(const Step& step, const Form& form, const Wide& difference);
+    bool is_either(const Step& step, const Form& form, const Wide& difference, bool anywhere);
     OfPlace of_place(const Form& form, const Wide& difference) const;
     void order(const Form& form, const Wide& difference, Where where);
     void limit(const Form& form, const Wide& difference, Where where);

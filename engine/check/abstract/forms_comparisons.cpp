@@ -11,10 +11,22 @@
 
 namespace wgrun::check::abstract {
 
+/// Whether it is a sum with an unsigned number that may be negative as a signed one.
+bool Forms::may_be_great(const Form& form) const {
+    return std::ranges::any_of(form, [&](const auto& one) {
+        return which_of(one.first) == Variable::excess &&
+               symbols_.roots[static_cast<std::size_t>(root_of(one.first))].great;
+    });
+}
+bool Forms::may_be_great(const std::vector<Sourced>& sources) const {
+    return std::ranges::any_of(sources, [&](const Sourced& source) { return may_be_great(source.form); });
+}
+
 /// Whether the value is not below 0, so that it is one number as a signed and as an unsigned one, and limits
 /// what it depends on to where it stays so.
 bool Forms::stays_positive(const Form& form, Reg reg, Where where) {
     if (form.empty()) return true;
+    if (may_be_great(form)) return false;
     Wide value = get(reg);
     for (int lane = 0; lane < isa::lanes; ++lane) {
         if (active(lane) && value[static_cast<std::size_t>(lane)] < 0) return false;
@@ -95,17 +107,19 @@ void Forms::compare(const Step& step, const std::vector<Sourced>& sources) {
         roots.insert(root_of(variable));
         grid |= root.kind != Root::Kind::number;
     }
-    if (plain && roots.size() > 1 && !grid && is_either(step, form, difference)) return;
+    const bool great = isa::is_signed(type) && may_be_great(sources);
+    if (plain && (roots.size() > 1 || great) && !grid && is_either(step, form, difference, great)) return;
     // An unsigned number that is below 0 for some sizes is a great one there.
-    if (!isa::is_signed(type))
-        for (std::size_t i = 0; i < 2; ++i)
-            if (sources[i].operand->reg && !sides.at(i).joined &&
-                !stays_positive(sources[i].form, sources[i].operand->reg, step.where)) {
-                lose(sources[0].form, step.where, "an unsigned number");
-                lose(sources[1].form, step.where, "an unsigned number");
-                step.op->run(step, machine_);
-                return give(step, {});
-            }
+    bool wraps = great;
+    for (std::size_t i = 0; i < 2 && !isa::is_signed(type); ++i)
+        wraps |= sources[i].operand->reg && !sides.at(i).joined &&
+                 !stays_positive(sources[i].form, sources[i].operand->reg, step.where);
+    if (wraps) {
+        lose(sources[0].form, step.where, "an unsigned number");
+        lose(sources[1].form, step.where, "an unsigned number");
+        step.op->run(step, machine_);
+        return give(step, {});
+    }
     // Whether 0 counts as the numbers above it do, or as those below.
     const unsigned relations = isa::relations_of(step.form);
     const auto holds = [&](isa::Relation relation) { return (relations & relation) != 0; };
@@ -181,7 +195,8 @@ std::optional<Form> Forms::of_extremum(const Step& step, const std::vector<Sourc
     const bool of_places = std::ranges::any_of(roots, [&](int root) {
         return symbols_.roots[static_cast<std::size_t>(root)].kind != Root::Kind::number;
     });
-    if (roots.size() > 1 || of_places) return std::nullopt;
+    const bool great = isa::is_signed(type) && may_be_great(sources);
+    if (roots.size() > 1 || of_places || great) return std::nullopt;
     if (!isa::is_signed(type))
         for (const Sourced& source : sources)
             if (source.operand->reg && !stays_positive(source.form, source.operand->reg, step.where))

@@ -91,7 +91,8 @@ std::optional<Recurring> Forms::recurring(const Step& step, const std::vector<So
     if (!varying) return std::nullopt;
     const auto [index, slope] = *of[*varying].roots.begin();
     const Root& root = symbols_.roots[static_cast<std::size_t>(index)];
-    if (root.kind != Root::Kind::number || slope <= 0 || of[*varying].constant + slope * root.least < 0)
+    if (root.kind != Root::Kind::number || root.great || slope <= 0 ||
+        of[*varying].constant + slope * root.least < 0)
         return std::nullopt;
     Recurring out{index, root.least, {}, 0};
     std::int64_t values = 0;

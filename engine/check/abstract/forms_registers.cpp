@@ -158,6 +158,17 @@ class Deciding final : public isa::Effects {
 
 }  // namespace
 
+void Forms::execute_by(Reg reg, const Op& op, std::string_view what) {
+    const Form form = form_of(reg, op.where);
+    if (std::ranges::any_of(form, [](const auto& one) { return which_of(one.first) != Variable::excess; }))
+        no_counters_.insert(static_cast<std::uint32_t>(execution_.skeleton.slots[reg.id]));
+    if (!form.empty()) lose(form, op.where, what);
+}
+
+void Forms::use_condition(const Op& op) {
+    if (op.reg) execute_by(op.reg, op, "which way a branch goes");
+}
+
 void Forms::use_addresses(const Op& op) {
     struct Told final : isa::Effects {
         void memory(const isa::MemoryAccess& access) override {
@@ -178,12 +189,7 @@ void Forms::use(const Op& op) {
         const Operand& operand = op.step->operands[i];
         if (op.step->op->operands[i].access == isa::Access::out || !decides(operand)) continue;
         isa::for_each_register(operand, [&](Reg reg) {
-            const Form form = form_of(reg, op.where);
-            if (std::ranges::any_of(form,
-                                    [](const auto& one) { return which_of(one.first) != Variable::excess; }))
-                no_counters_.insert(static_cast<std::uint32_t>(execution_.skeleton.slots[reg.id]));
-            if (!form.empty())
-                lose(form, op.where, fmt::format("what {} is executed with", op.step->op->name));
+            execute_by(reg, op, fmt::format("what {} is executed with", op.step->op->name));
         });
     }
 }

@@ -92,11 +92,16 @@ void Forms::lose(const Form& form, Where where, std::string_view what) {
         const int root = root_of(variable);
         plain_.insert(root);
         grid_lost_ |= symbols_.roots[static_cast<std::size_t>(root)].kind != Root::Kind::number;
-        if (which_of(variable) == Variable::excess)
-            room_[root] = 0;
-        else
-            stop(root, where,
+        const auto stop_turns = [&](int turns) {
+            stop(turns, where,
                  fmt::format("{} depends on the turn of a loop in a way that is not followed", what));
+        };
+        if (which_of(variable) != Variable::excess) {
+            stop_turns(root);
+            continue;
+        }
+        room_[root] = 0;
+        std::ranges::for_each(turns_of(root), stop_turns);
     }
 }
 
@@ -158,7 +163,7 @@ bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) 
     constexpr std::size_t most_roots = 64;
     std::vector<Source> of;
     Form to_least;
-    bool grows = true, any_positive = false, all_positive = true;
+    bool grows = true, any_positive = false, all_positive = true, of_tile = false;
     for (const Sourced& one : sources) {
         const std::optional<Source> source = this->source(*one.operand, one.form);
         if (!source) return false;
@@ -169,7 +174,8 @@ bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) 
             least += slope * symbols_.roots[static_cast<std::size_t>(root)].least;
             const Root& its = symbols_.roots[static_cast<std::size_t>(root)];
             to_least[variable(root, Variable::excess)] = its.least - its.value;
-            positive &= slope > 0;
+            positive &= slope > 0 && !its.great;
+            of_tile |= is_tile(its);
             grows &= its.kind == Root::Kind::number;
         }
         positive &= least >= 0;
@@ -184,6 +190,7 @@ bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) 
     });
     if (results != 1 || execution_.skeleton.slots[result.id] < 0) return false;
     const isa::Type type = execution_.program.registers()[result.id].type;
+    if (of_tile && type != isa::Type::pred) return false;
     const isa::Shape shape = step.op->shape == nullptr ? isa::Shape::other : step.op->shape(step.form);
     // It has to be known from which number on it may be anything.
     // A quotient falls where its divisor grows.
@@ -203,6 +210,9 @@ bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) 
     if (type != isa::Type::pred) function = recurring(step, sources, of);
     const bool bounded = function && function->more == 0;
     if (type != isa::Type::pred && !monotone && !masked && !from_zero && !bounded) return false;
+    // What is below 0 is a great number to it.
+    const bool great = from_zero && !one && !all_positive && !bounded && !masked &&
+                       !(shape == isa::Shape::quotient && of.back().roots.empty() && of.back().constant > 1);
     const bool residue = type != isa::Type::pred && !monotone && !one && shape != isa::Shape::share;
     if (residue && symbols_.residues) return false;
     const Origin origin{fmt::format("{} {}", isa::method_of(*step.op, step.form), step.op->name), of};
@@ -213,6 +223,7 @@ bool Forms::becomes_root(const Step& step, const std::vector<Sourced>& sources) 
         root.name = fmt::format("what line {} computes", step.where.line);
         root.where = step.where;
         root.residue = residue;
+        root.great = great && !monotone;
         if (type == isa::Type::pred) root.most = 1;
         if (bounded) {
             const auto [least, most] = std::ranges::minmax(function->values);

@@ -16,7 +16,7 @@ Forms::Side Forms::side(const Step& step, const Sourced& source) {
     Side out{source.form, value_of(*source.operand, type), false};
     const auto roots = std::ranges::count_if(
         source.form, [](const auto& one) { return which_of(one.first) == Variable::excess; });
-    if (isa::is_signed(type) || roots < 2 || !source.operand->reg) return out;
+    if (isa::is_signed(type) || (roots < 2 && !may_be_great(source.form)) || !source.operand->reg) return out;
     const std::optional<Source> sum = this->source(*source.operand, source.form);
     if (!sum || std::ranges::any_of(sum->roots, [&](const auto& one) {
             return symbols_.roots[static_cast<std::size_t>(one.first)].kind != Root::Kind::number;
@@ -68,7 +68,7 @@ bool Forms::joins(Form& form, Wide& difference) {
 
 /// Where several numbers of the launch decide in a loop, it may come out either way in each turn; for all who
 /// compare the same, in the same one. Returns whether that is so.
-bool Forms::is_either(const Step& step, const Form& form, const Wide& difference) {
+bool Forms::is_either(const Step& step, const Form& form, const Wide& difference, bool anywhere) {
     Source sum, turns;
     Form rest = form;
     const auto first = difference[static_cast<std::size_t>(std::countr_zero(execution_.active))];
@@ -82,7 +82,7 @@ bool Forms::is_either(const Step& step, const Form& form, const Wide& difference
     turns.roots = {rest.begin(), rest.end()};
     for (int lane = 0; lane < isa::lanes; ++lane)
         if (active(lane) && difference[static_cast<std::size_t>(lane)] != first) return false;
-    if (rest.empty() && (loops_ == nullptr || loops_->innermost(execution_.warp->pc) == nullptr))
+    if (!anywhere && rest.empty() && (loops_ == nullptr || loops_->innermost(execution_.warp->pc) == nullptr))
         return false;
     const int root = compared_root({isa::method_of(*step.op, step.form), {sum, turns}}, 0);
     symbols_.roots[static_cast<std::size_t>(root)].most = 1;

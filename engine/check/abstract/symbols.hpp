@@ -65,6 +65,8 @@ struct Root {
     int loaded_from = -1;         ///< what the memory of a parameter holds for as long as a launch runs
     bool wide = false;            ///< of 64 bits, as addresses are
     bool residue = false;         ///< what a mask or a division leaves of one of the launch
+    bool great = false;           ///< an unsigned number that may be 2^31 and more: a negative one if signed
+    std::set<int> of_turns{};     ///< of these turns of loops it is anything, each time that it is computed
     bool of_grid = false;         ///< a place in it, or its size...
     std::int64_t of_machine = 0;  ///< ...and what the machine takes it for
     std::string name;             ///< "n", or what computes it: "shr of line 12"
