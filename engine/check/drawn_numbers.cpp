@@ -5,6 +5,7 @@
 
 #include "check/pointees.hpp"
 #include "isa/effects.hpp"
+#include "isa/halves.hpp"
 #include "isa/order.hpp"
 #include "isa/registers.hpp"
 
@@ -68,9 +69,28 @@ std::vector<const Operand*> constants(const Program& program) {
     return out;
 }
 
+/// By register: whether it is computed of numbers that are no integers.
+std::vector<bool> of_floats(const Program& program) {
+    std::vector<bool> out(program.registers().size());
+    for (bool grew = true; grew;) {
+        grew = false;
+        for_each_step(program, [&](const Step& step) {
+            bool any = step.form.has(isa::Field::type) &&
+                       (isa::is_float(step.form.type()) || isa::is_half(step.form.type()));
+            isa::for_each_read(step, [&](isa::Reg reg) { any |= out[reg.id]; });
+            if (!any) return;
+            isa::for_each_written(step, [&](isa::Reg reg) {
+                if (out[reg.id] || program.registers()[reg.id].type == isa::Type::pred) return;
+                out[reg.id] = grew = true;
+            });
+        });
+    }
+    return out;
+}
+
 /// What a weak store of 32 bits, or of a vector of constants, stores; nothing where it is none.
 std::vector<Operand> stored(const Step& step, const Program& program,
-                            const std::vector<const Operand*>& constants) {
+                            const std::vector<const Operand*>& constants, const std::vector<bool>& floats) {
     const AccessesOf its(step);
     if (step.op->atomic || its.later || its.all.size() != 1 || !its.all.front().write ||
         isa::order_of(step).strong)
@@ -84,7 +104,7 @@ std::vector<Operand> stored(const Step& step, const Program& program,
             if (constants[reg.id] == nullptr) return {};
             out.push_back(*constants[reg.id]);
         }
-    } else if (is_number(value, program)) {
+    } else if (is_number(value, program) && (!value.reg || !floats[value.reg.id])) {
         out.push_back(value);
     }
     return its.all.front().bytes == 4 * static_cast<int>(out.size()) ? out : std::vector<Operand>();
@@ -95,6 +115,7 @@ std::vector<Operand> stored(const Step& step, const Program& program,
 DrawnNumbers drawn_numbers(const Program& program, Made made) {
     const std::vector<int> of = pointees(program, made);
     const std::vector<const Operand*> constants = check::constants(program);
+    const std::vector<bool> floats = of_floats(program);
     DrawnNumbers out;
     const auto param_of = [&](const Operand& address) {
         return address.kind == Operand::Kind::param ? address.index
@@ -103,7 +124,7 @@ DrawnNumbers drawn_numbers(const Program& program, Made made) {
     };
     for_each_step(program, [&](const Step& step) {
         if (step.op->effects == nullptr || step.operands.empty()) return;
-        if (std::vector<Operand> numbers = stored(step, program, constants); !numbers.empty())
+        if (std::vector<Operand> numbers = stored(step, program, constants, floats); !numbers.empty())
             out.stores.emplace(&step, std::move(numbers));
         if (step.op->operands.front().access != isa::Access::out ||
             !holds_number(step.operands.front(), program))
