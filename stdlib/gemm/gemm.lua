@@ -183,6 +183,7 @@ end
 ---   not written. By default the product's own
 --- @option inboxes table?  of reduce_scatter: a list of tensors of D's type, one of each device by rank, of the size
 ---   that gemm:exchange gives, or larger; the same in all launches
+--- @option sms integer[1,65535]?  how many SMs the launch may use, where others need the rest; by default all
 --- @return table  { grid =, args =, flops = }
 --- @raise when the extents do not fit each other, or a value of the epilogue is missing.
 function gemm:launch(A, B, D, epilogue)

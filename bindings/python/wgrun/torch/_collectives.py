@@ -54,8 +54,11 @@ def _memory(what: str, group_name: str, words: int, size: int) -> _Memory:
         if torch.cuda.is_current_stream_capturing():
             wrong(what, "call it once with operands of these shapes before you capture a graph: the processes agree on memory then")
         words, size = (max(words, last.words), max(size, last.size)) if last is not None else (words, size)
-        last = _Memory(group_name, -(-words // 4096) * 4096, -(-size // _ALIGNMENT) * _ALIGNMENT)
-        kept.append(last)
+        made = _Memory(group_name, -(-words // 4096) * 4096, -(-size // _ALIGNMENT) * _ALIGNMENT)
+        if last is not None:  # launches go on counting: what a kernel keeps of them (`fetched`) is not new
+            made.flags[made.rank][:1].copy_(last.flags[last.rank][:1])
+        kept.append(made)
+        return made
     return last
 
 
@@ -69,6 +72,12 @@ def _group(what: str, group_name: str) -> Any:
 def _options(collective: str, devices: int, a: Tensor, b_major: str, m: int, n: int) -> tuple[tuple[str, Any], ...]:
     return (("dtype", DTYPES[a.dtype]), ("b_major", b_major), ("collective", collective), ("devices", devices),
             ("problem", (bucket(m), n, a.shape[1])))
+
+
+def _inbox(devices: int, rows: int, n: int) -> tuple[int, int]:
+    """For a reduce-scatter whose D has so many rows and columns, whatever its tile is: words of flags, elements of an inbox."""
+    parts = (devices - 1) * (rows + _ROWS) * (n + _COLUMNS)
+    return 2 + 2 * (parts // _LEAST_PART), 2 * parts
 
 
 @operation("all_gather_matmul")
@@ -103,8 +112,8 @@ def _matmul_reduce_scatter(a: Tensor, b: Tensor, group_name: str, mean: bool) ->
     """a is M x K, b is N x K, of each process: M / processes rows of the sum of all products."""
     devices = _group("matmul_reduce_scatter", group_name).size()
     rows, n = a.shape[0] // devices, b.shape[0]
-    parts = (devices - 1) * (-(-rows // _ROWS) * _ROWS) * (n + _COLUMNS)  # elements
-    memory = _memory("matmul_reduce_scatter", group_name, 2 + 2 * (parts // _LEAST_PART), 2 * parts * a.element_size())
+    words, elements = _inbox(devices, rows, n)
+    memory = _memory("matmul_reduce_scatter", group_name, words, elements * a.element_size())
     d = a.new_empty((rows, n))
     left, (right, b_major) = ready(a), _operand(b)
     options = _options("reduce_scatter", devices, a, b_major, a.shape[0], n)
