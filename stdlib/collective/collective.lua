@@ -1,4 +1,4 @@
--- The option `collective` of wg.gemm: a product of several devices, each of which runs the same kernel at the same time.
+-- The option `collective` of wg.gemm: a product of several devices, which run the same kernel at the same time.
 --
 --   all_gather      each device has some rows of A, and gets all rows of D for its columns of B (all_gather.lua)
 --   reduce_scatter  each device has some of K, and gets some rows of the sum of all products (reduce_scatter.lua)

@@ -54,7 +54,9 @@ function module.of_devices(p, add)
   end
   add {
     name = "half_flags", type = "u32", note = "the words of half of the flags, less the first two",
-    value = function(l) return (size_of("flags", l.flags(0), module.flags(p, l.rows, l.columns)) - signals.words) // 2 end,
+    value = function(l)
+      return (size_of("flags", l.flags(0), module.flags(p, l.rows, l.columns)) - signals.words) // 2
+    end,
   }
   add {
     name = "half_inbox", type = "u32", note = "units of 16 bytes in half of an inbox",
@@ -68,8 +70,8 @@ function module.parameters() end
 function module.shared() return {} end
 function module.begin() end
 
--- Calls visit(block, r, offset) for each 16 bytes of a thread's share of a part, which begin with acc[block][r]. Threads
--- of a warpgroup lie side by side.
+-- Calls visit(block, r, count, offset) for each 16 bytes of a thread's share of a part, `count` elements from
+-- acc[block][r]. Threads of a warpgroup lie side by side.
 local function each_unit(p, acc, visit)
   local count, offset = 16 // native.element_bytes[p.d], 0
   for block, sums in ipairs(acc) do
@@ -85,7 +87,9 @@ local function write(k, p, acc, to)
   local convert = elements.to_output[p.d]
   each_unit(p, acc, function(block, r, count, offset)
     local words = {}
-    for i = r, r + count - 1, 2 do table.move({ convert(k, acc[block][i], acc[block][i + 1]) }, 1, 2, #words + 1, words) end
+    for i = r, r + count - 1, 2 do
+      table.move({ convert(k, acc[block][i], acc[block][i + 1]) }, 1, 2, #words + 1, words)
+    end
     k[#words == 4 and count == 8 and "st_global_v4_b32" or "st_global_v4_f32"](k, to, words, { offset = offset })
   end)
 end
@@ -117,9 +121,12 @@ function module.consumer(g, me)
     local number = shard * tiles + tile
     return me.shares and number * sharers(p) + me.number or number
   end
-  local function flag_of(flags, number) return k:mad_wide_u32(number + (turn * sizes.half_flags + signals.words), 4, flags) end
+  local function flag_of(flags, number)
+    return k:mad_wide_u32(number + (turn * sizes.half_flags + signals.words), 4, flags)
+  end
   local function address_of(inbox, number)
-    return k:mad_wide_u32(number, bytes, k:mad_wide_u32(turn * sizes.half_inbox, 16, inbox)) + (k:cvt_u64_u32(thread << 4))
+    local half = k:mad_wide_u32(turn * sizes.half_inbox, 16, inbox)
+    return k:mad_wide_u32(number, bytes, half) + (k:cvt_u64_u32(thread << 4))
   end
   -- That of the device which is so far behind in the ring.
   local function of_peer(name, shard)
