@@ -17,7 +17,8 @@ end
 local function operands(gemm, rows, N, K, seed)
   local p, A, B, D = gemm.plan, {}, {}, {}
   for d = 1, p.devices do
-    A[d] = multiplying.random(p.dtype, { p.gather and rows or rows * p.devices, K }, seed + d)
+    local of_a = p.gather and rows or rows * p.devices
+    A[d] = multiplying.random(p.dtype, p.a_major == "MN" and { K, of_a } or { of_a, K }, seed + d)
     B[d] = multiplying.random(p.dtype, p.b_major == "MN" and { K, N } or { N, K }, seed + 10 + d)
     D[d] = wg.full(p.d, { p.gather and rows * p.devices or rows, N }, 0 / 0)
   end
@@ -40,8 +41,8 @@ end
 local function element(gemm, rows, K, A, B, d, i, j)
   local p = gemm.plan
   local function dot(s, row)
-    if p.b_major == "MN" then return wg.dot(A[s], row * K, 1, B[p.gather and d or s], j, B[1].shape[2], K) end
-    return multiplying.dot(A[s], B[p.gather and d or s], K, row, j)
+    local a_k, b_k, B = p.a_major ~= "MN", p.b_major ~= "MN", B[p.gather and d or s]
+    return wg.dot(A[s], row * (a_k and K or 1), a_k and 1 or A[s].shape[2], B, j * (b_k and K or 1), b_k and 1 or B.shape[2], K)
   end
   if p.gather then return dot(i // rows + 1, i % rows) end
   local sum = 0
@@ -84,10 +85,14 @@ for _, collective in ipairs(both) do
   right({ collective = collective, devices = 2, tile = { 64, 64, 64 }, cluster = 2 }, { { 200, 72, 72 }, { 200, 72, 72 } })
   right({ collective = collective, devices = 2, tile = { 64, 64, 64 }, cluster = { 1, 2 }, b_major = "MN" }, { { 72, 200, 72 } })
   right({ collective = collective, devices = 2, tile = { 64, 64, 64 }, d = "f32" }, { { 72, 72, 72 }, { 72, 72, 72 } })
+  right({ collective = collective, devices = 2, tile = { 64, 64, 32 }, dtype = "tf32" }, { { 72, 72, 72 } })
+  right({ collective = collective, devices = 2, tile = { 64, 64, 128 }, dtype = "e4m3", d = "bf16" }, { { 72, 72, 144 } })
   local alpha, bias = 0.5, wg.randn { shape = { 72 }, dtype = "f32", seed = 9 }
   right({ collective = collective, devices = 2, tile = { 64, 64, 64 }, epilogue = { alpha = true, bias = "column", activation = "relu" } },
     { { 72, 72, 72 } }, { alpha = alpha, bias = bias }, function(x, _, j) return math.max(0, alpha * x + bias[{ j }]) end)
 end
+
+right({ collective = "reduce_scatter", devices = 2, tile = { 64, 64, 64 }, a_major = "MN" }, { { 72, 72, 72 } })
 
 -- A gate's product with the same rows of A.
 do
@@ -103,15 +108,15 @@ do
   end
 end
 
--- Scales of all of A and B, of elements of 8 bits.
+-- Scales of rows, of elements of 8 bits.
 do
-  local gemm = wg.gemm { collective = "all_gather", dtype = "e4m3", devices = 2, tile = { 64, 64, 128 }, scales = { a = "tensor", b = "row" } }
+  local gemm = wg.gemm { collective = "all_gather", dtype = "e4m3", devices = 2, tile = { 64, 64, 128 }, scales = { a = "row", b = "row" } }
   local A, B, D = operands(gemm, 72, 72, 144, 1)
-  local b_scales = wg.randn { shape = { 72 }, dtype = "f32", seed = 7 }
-  run(gemm, shared(gemm, 2, 144, 72), A, B, D, { a_scales = wg.full("f32", { 1 }, 0.5), b_scales = b_scales }, 1)
+  local a_scales, b_scales = wg.randn { shape = { 144 }, dtype = "f32", seed = 6 }, wg.randn { shape = { 72 }, dtype = "f32", seed = 7 }
+  run(gemm, shared(gemm, 2, 144, 72), A, B, D, { a_scales = a_scales, b_scales = b_scales }, 1)
   for d = 1, 2 do
     multiplying.compare("with scales", D[d], 7, 5, function(i, j)
-      local x = element(gemm, 72, 144, A, B, d, i, j) * 0.5 * b_scales[{ j }]
+      local x = element(gemm, 72, 144, A, B, d, i, j) * a_scales[{ i }] * b_scales[{ j }]
       return x, multiplying.allowed(x, 144)
     end)
   end
