@@ -7,6 +7,7 @@
 -- The launch after that waits for what the other one sends in between. A half has a place for each device that sends,
 -- in the order in which they come to this shard, each tile of the shard, and each consumer that shares tiles.
 
+local arguments = require "wgrun.arguments"
 local division = require "wgrun.builder.division"
 local signals = require "wgrun.collective.signals"
 local roofline = require "wgrun.cost.roofline"
@@ -32,17 +33,6 @@ local function part_elements(p) return p.blocks * 64 * p.width end
 function module.flags(p, rows, columns) return { signals.words + 2 * parts_of(p, rows, columns) } end
 function module.inbox(p, rows, columns) return { 2 * parts_of(p, rows, columns), part_elements(p) } end
 
--- The elements of one of the tensors `name` of a launch, at least so many as the shape `least` has.
-local function size_of(name, tensor, least)
-  local count, needed = 1, 1
-  for _, extent in ipairs(tensor.shape) do count = count * extent end
-  for _, extent in ipairs(least) do needed = needed * extent end
-  if count < needed then
-    native.fail(("gemm: %s has %d elements, must have at least %d (gemm:exchange)"):format(name, count, needed))
-  end
-  return count
-end
-
 --- Adds the kernel's parameters for it.
 function module.of_devices(p, add)
   for distance = 0, p.devices - 1 do
@@ -54,15 +44,11 @@ function module.of_devices(p, add)
   end
   add {
     name = "half_flags", type = "u32", note = "the words of half of the flags, less the first two",
-    value = function(l)
-      return (size_of("flags", l.flags(0), module.flags(p, l.rows, l.columns)) - signals.words) // 2
-    end,
+    value = function(l) return (arguments.elements(l.flags(0).shape) - signals.words) // 2 end,
   }
   add {
     name = "half_inbox", type = "u32", note = "units of 16 bytes in half of an inbox",
-    value = function(l)
-      return size_of("inboxes", l.memory(0), module.inbox(p, l.rows, l.columns)) * native.element_bytes[p.d] // 32
-    end,
+    value = function(l) return arguments.elements(l.memory(0).shape) * native.element_bytes[p.d] // 32 end,
   }
 end
 

@@ -34,7 +34,7 @@ class Exchange(_collectives._Memory):
 
 def exchanges(which, devices, m, n, k):
     """Of all ranks, for 16-bit types."""
-    words, size = (4 * devices, 2 * m * k) if which == "all_gather" else _collectives._inbox(devices, m, n)
+    words, size = (_collectives._flags(devices, m), 2 * m * k) if which == "all_gather" else _collectives._inbox(devices, m, n)
     words, size = -(-words // 64) * 64, size * (1 if which == "all_gather" else 2)
     buffers = [torch.zeros(4 * words + size, device="cuda", dtype=torch.uint8) for _ in range(devices)]
     return [Exchange(r, buffers, words) for r in range(devices)]
@@ -86,7 +86,7 @@ class Product:
         self.b = [random(n, k) for _ in range(devices)]
         self.d = [torch.empty(m * devices if self.gathers else m, n, device="cuda", dtype=dtype) for _ in range(devices)]
         self.kept = [torch.empty(LAUNCHES, *d.shape, device="cuda", dtype=dtype) for d in self.d]
-        spacing = -(-m // 512) * 512
+        spacing = _collectives._spacing(m)
         self.gathered = [torch.empty(devices * spacing, k, device="cuda", dtype=dtype) for _ in self.d] if self.gathers else None
         of = _collectives._options(which, devices, self.a[0], "K", m * devices, n)
         self.run = launcher("gemm", *(of[:-1] if "tile" in options else of), *options.items())

@@ -65,10 +65,10 @@ def options(which, m, n, a, more):
 def kernel(which, m, n, k, a, b, d, more):
     """The kernel alone: A is where the other devices read it."""
     if which == "all-gather":
-        memory = _collectives._memory("all_gather_matmul", group(), 4 * GPUS, a.numel() * 2)
+        memory = _collectives._memory("all_gather_matmul", group(), _collectives._flags(GPUS, a.shape[0]), a.numel() * 2)
         shards = memory.data(tuple(a.shape), a.dtype)
         shards[memory.rank].copy_(a)
-        gathered = a.new_empty((-(-a.shape[0] // 512) * 512 * GPUS, k))
+        gathered = a.new_empty((_collectives._spacing(a.shape[0]) * GPUS, k))
         return lambda run=launcher("gemm", *options(which, m, n, a, more)): run(
             shards[memory.rank], b, d, rank=memory.rank, flags=memory.flags, shards=shards, gathered=gathered)
     memory = _collectives._memories["matmul_reduce_scatter", group(), torch.cuda.current_device()][-1]

@@ -136,6 +136,13 @@ do
   end
 end
 
+-- A kernel keeps nothing of its launches: here are two groups of devices, with flags of their own.
+do
+  local gemm = wg.gemm { collective = "all_gather", devices = 2, tile = { 64, 64, 64 } }
+  local A, B, D = operands(gemm, 72, 64, 72, 1)
+  for seed = 1, 2 do run(gemm, shared(gemm, 2, 144, 64), A, B, D, {}, seed) end
+end
+
 -- The shards, where the host gives memory for them: all but the device's own, which is not written.
 do
   local gemm = wg.gemm { collective = "all_gather", devices = 3, tile = { 64, 64, 64 } }
@@ -166,12 +173,14 @@ do
   local of_part = shared(scatter, 2, 32, 64)
   check.refuses("gemm: rank is 2, must be an integer from 0 to 1", function() gather:launch(A[1], B[1], D, { rank = 2, flags = flags, shards = A }) end)
   check.refuses("gemm: rank is nil, must be an integer from 0 to 1", function() gather:launch(A[1], B[1], D, { flags = flags, shards = A }) end)
-  check.refuses("gemm: `flags` must be a list of 2 tensors, one of each device", function() gather:launch(A[1], B[1], D, { rank = 0, flags = { flags[1] }, shards = A }) end)
-  check.refuses("gemm: `shards` must be a list of 2 tensors, one of each device", function() gather:launch(A[1], B[1], D, { rank = 0, flags = flags, shards = { A[1] } }) end)
-  check.refuses("gemm: `inboxes` must be a list of 2 tensors, one of each device", function() scatter:launch(A[1], B[1], part, { rank = 0, flags = of_part.flags }) end)
+  check.refuses("gemm: `flags` must be a list of 2 tensors of one shape, one of each device", function() gather:launch(A[1], B[1], D, { rank = 0, flags = { flags[1] }, shards = A }) end)
+  check.refuses("gemm: `shards` must be a list of 2 tensors of one shape, one of each device", function() gather:launch(A[1], B[1], D, { rank = 0, flags = flags, shards = { A[1] } }) end)
+  check.refuses("gemm: `inboxes` must be a list of 2 tensors of one shape, one of each device", function() scatter:launch(A[1], B[1], part, { rank = 0, flags = of_part.flags }) end)
   check.refuses("gemm: D is 64 x 64, but that of 2 devices is 128 x 64", function() gather:launch(A[1], B[1], D:rows(0, 64), { rank = 0, flags = flags, shards = A }) end)
   check.refuses("gemm: A has 63 rows, must be a multiple of the 2 devices", function() scatter:launch(A[1]:rows(0, 63), B[1], part, { rank = 0, flags = of_part.flags, inboxes = of_part.inboxes }) end)
   check.refuses("gemm: flags has 2 elements, must have at least 4 (gemm:exchange)", function() scatter:launch(A[1], B[1], part, { rank = 0, flags = { wg.zeros("u32", { 2 }), wg.zeros("u32", { 2 }) }, inboxes = of_part.inboxes }) end)
+  check.refuses("gemm: flags has 5 elements, must have at least 7 (gemm:exchange)", function() gather:launch(A[1], B[1], D, { rank = 0, flags = { wg.zeros("u32", { 5 }), wg.zeros("u32", { 5 }) }, shards = A }) end)
+  check.refuses("gemm: `flags` must be a list of 2 tensors of one shape, one of each device", function() gather:launch(A[1], B[1], D, { rank = 0, flags = { flags[1], wg.zeros("u32", { 50 }) }, shards = A }) end)
   check.refuses("gemm: `rank` is given, but not of a wg.gemm{ collective = }", function() wg.gemm {}:launch(A[1], B[1], A[1], { rank = 0 }) end)
   check.refuses("gemm:exchange: the product has no `collective`", function() wg.gemm {}:exchange(64, 64) end)
 end

@@ -54,11 +54,8 @@ def _memory(what: str, group_name: str, words: int, size: int) -> _Memory:
         if torch.cuda.is_current_stream_capturing():
             wrong(what, "call it once with operands of these shapes before you capture a graph: the processes agree on memory then")
         words, size = (max(words, last.words), max(size, last.size)) if last is not None else (words, size)
-        made = _Memory(group_name, -(-words // 4096) * 4096, -(-size // _ALIGNMENT) * _ALIGNMENT)
-        if last is not None:  # launches go on counting: what a kernel keeps of them (`fetched`) is not new
-            made.flags[made.rank][:1].copy_(last.flags[last.rank][:1])
-        kept.append(made)
-        return made
+        last = _Memory(group_name, -(-words // 4096) * 4096, -(-size // _ALIGNMENT) * _ALIGNMENT)
+        kept.append(last)
     return last
 
 
@@ -74,6 +71,16 @@ def _options(collective: str, devices: int, a: Tensor, b_major: str, m: int, n: 
             ("problem", (bucket(m), n, a.shape[1])))
 
 
+def _spacing(rows: int) -> int:
+    """The rows of each shard in gathered memory, whatever a tile is."""
+    return -(-rows // _ROWS) * _ROWS
+
+
+def _flags(devices: int, rows: int) -> int:
+    """Words for an all-gather of shards of so many rows."""
+    return 1 + 2 * devices + 2 * (devices - 1) * (_spacing(rows) // 64)
+
+
 def _inbox(devices: int, rows: int, n: int) -> tuple[int, int]:
     """For a reduce-scatter whose D has so many rows and columns, whatever its tile is: words of flags, elements of an inbox."""
     parts = (devices - 1) * (rows + _ROWS) * (n + _COLUMNS)
@@ -85,9 +92,8 @@ def _all_gather_matmul(a: Tensor, bs: List[Tensor], group_name: str) -> List[Ten
     """A of all processes, and its products: a is rows x K, each of bs N x K."""
     devices = _group("all_gather_matmul", group_name).size()
     rows, k = a.shape
-    memory = _memory("all_gather_matmul", group_name, 4 * devices, rows * k * a.element_size())
-    shards = memory.data((rows, k), a.dtype)
-    spacing = -(-rows // _ROWS) * _ROWS
+    memory = _memory("all_gather_matmul", group_name, _flags(devices, rows), rows * k * a.element_size())
+    shards, spacing = memory.data((rows, k), a.dtype), _spacing(rows)
     gathered = a.new_empty((devices * spacing, k))
     shards[memory.rank].copy_(a)
     gathered[memory.rank * spacing:][:rows].copy_(a)
