@@ -208,7 +208,7 @@ def operators(which, devices):
                     if rank == call % devices:
                         torch.cuda._sleep(3_000_000)
                     if which == "all_gather":
-                        out[call][rank] = wgrun.torch.all_gather_matmul(a[call][rank], b[rank][:how], 1, str(rank))
+                        out[call][rank] = wgrun.torch.all_gather_matmul(a[call][rank], b[rank][:how], 1, str(rank), return_A=how == 1)
                     else:
                         out[call][rank] = wgrun.torch.matmul_reduce_scatter(a[call][rank], b[rank][0], how, 1, str(rank))
         finish(streams, f"operators {which}", [])
@@ -217,7 +217,8 @@ def operators(which, devices):
         if which == "all_gather":
             whole = torch.cat(a[call], 1)
             for rank, (gathered, d) in enumerate(out[call]):
-                worst = max(worst, 0.0 if torch.equal(gathered, whole) and len(d) == how else math.inf,
+                right = torch.equal(gathered, whole) if how == 1 else gathered is None
+                worst = max(worst, 0.0 if right and len(d) == how else math.inf,
                             *(off(x, whole.double() @ y.double(), math.sqrt(128)) for x, y in zip(d, b[rank])))
         else:
             want = sum(x.double() @ y[0].double() for x, y in zip(a[call], b)) * (1.0 if how == "sum" else 1.0 / devices)

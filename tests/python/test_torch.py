@@ -1189,6 +1189,7 @@ class Collectives(unittest.TestCase):
         a, b, group = self.a, self.b, self.group
         alone = dist.new_group([1]).group_name
         for call, text in ((lambda: wt.all_gather_matmul(a, [b], 2, group), r"dimension 2 of \(2, 8, 64\): one before the last"),
+                           (lambda: wt.all_gather_matmul(a, [], 0, group), "no B to multiply with"),
                            (lambda: wt.all_gather_matmul(a, [b, b.t()], 0, group), r"\(2, 8, 64\) and \(16, 64\) do not fit"),
                            (lambda: wt.all_gather_matmul(a.float(), [b.float()], 0, group), "torch.float32"),
                            (lambda: wt.matmul_reduce_scatter(a, b, "max", 1, group), "reduce_op 'max'"),
