@@ -273,6 +273,13 @@ function module.shape_of(tensor)
   return known and tensor.shape or nil
 end
 
+--- The elements of a tensor of that shape.
+function module.elements(shape)
+  local count = 1
+  for _, extent in ipairs(shape) do count = count * extent end
+  return count
+end
+
 --- The elements of K that a wgmma of the type multiplies in a step; refuses a type that none takes.
 function module.k_of_wgmma(what, dtype)
   local step = native.wgmma_k[dtype]

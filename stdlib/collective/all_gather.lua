@@ -8,7 +8,7 @@
 --   2 + d          device rank + d has written its shard
 --   1 + devices + d  device rank + d has fetched this device's shard
 --
--- For each p.m rows of each other shard `fetched` has two words: the pieces that are there, back to 0 with the last of
+-- and behind these two for each p.m rows of each other shard: the pieces that are there, back to 0 with the last of
 -- them, and the launch that all of them are there of. The gathered shards stand in the order of the devices, each in so
 -- many rows (`spacing`) that no tile reaches into two of them; the device's own is left out.
 
@@ -22,21 +22,26 @@ local native = require "wgrun.native"
 
 local module = { bytes = 16384 } -- of a piece
 
---- The words of a device's flags.
-function module.flags(p) return { 1 + 2 * p.devices } end
-
 -- The rows of a shard, in whole clusters of tiles.
 local function padded(p, rows)
   local unit = p.m * p.cluster_m
   return roofline.ceil_div(rows, unit) * unit
 end
 
--- What launches of a device and a size share, made for the first of them by make().
-local function kept(l, name, make)
-  local shared, key = l.gemm.shared, ("%s of %d"):format(name, l.rank)
-  local of, size = shared[key], ("%d %d"):format(l.shard, l.K)
+-- The first word of those for rows of other shards.
+local function first_of_rows(p) return 1 + 2 * p.devices end
+
+--- The words of a device's flags, for a D of so many rows.
+function module.flags(p, rows)
+  return { first_of_rows(p) + 2 * (p.devices - 1) * (padded(p, rows // p.devices) // p.m) }
+end
+
+-- The memory that launches of a device and a size share, made for the first of them.
+local function kept(l, rows)
+  local shared, key = l.gemm.shared, "gathered of " .. l.rank
+  local of, size = shared[key], ("%d %d"):format(rows, l.K)
   if not of or of.size ~= size then
-    of = { size = size, tensor = make() }
+    of = { size = size, tensor = wg.empty(l.gemm.plan.dtype, { rows, l.K }) }
     shared[key] = of
   end
   return of.tensor
@@ -44,9 +49,7 @@ end
 
 local function gathered_of(p, l)
   local least, given = padded(p, l.shard), l.given.gathered
-  if given == nil then
-    return kept(l, "gathered", function() return wg.empty(p.dtype, { p.devices * least, l.K }) end)
-  end
+  if given == nil then return kept(l, p.devices * least) end
   local rows, columns = arguments.matrix("gemm: gathered", given)
   if columns ~= l.K or rows % p.devices ~= 0 or rows // p.devices < least then
     native.fail(("gemm: gathered is %d x %d, must be at least %d x %d, as many rows for each of the %d devices"):format(
@@ -64,14 +67,6 @@ function module.of_devices(p, add)
     name = "spacing", type = "u32", value = function(l) return gathered(l).shape[1] // p.devices end,
     note = ("the rows of gathered for each device, at least those of a shard rounded up to %d"):format(
       p.m * p.cluster_m),
-  }
-  add {
-    name = "fetched", type = "u32*",
-    value = function(l)
-      local blocks = padded(p, l.shard) // p.m
-      return kept(l, "fetched", function() return wg.zeros("u32", { 2 * (p.devices - 1) * blocks }) end)
-    end,
-    note = ("2 for each %d rows of each other shard, zeros before the first launch"):format(p.m),
   }
   for distance = 1, p.devices - 1 do
     add {
@@ -95,7 +90,8 @@ local function words_of(g, before, row)
   local k, p = g.k, g.p
   local rows, unit = shards.rows(g), p.m * p.cluster_m
   local blocks = division.divided(k, rows + (unit - 1), unit) * p.cluster_m
-  return k:element(g.sizes.fetched, (blocks * before + division.divided(k, row, p.m)) << 1), blocks
+  local pair = blocks * before + division.divided(k, row, p.m)
+  return k:element(g.sizes.flags, (pair << 1) + first_of_rows(p)), blocks
 end
 
 --- The tensor map from which the producer copies a tile's rows of A, which begin at `row` of D. Waits until they are

@@ -1,4 +1,4 @@
--- The option `collective` of wg.gemm: a product of several devices, each of which runs the same kernel at the same time.
+-- The option `collective` of wg.gemm: a product of several devices, which run the same kernel at the same time.
 --
 --   all_gather      each device has some rows of A, and gets all rows of D for its columns of B (all_gather.lua)
 --   reduce_scatter  each device has some of K, and gets some rows of the sum of all products (reduce_scatter.lua)
@@ -37,18 +37,37 @@ function module.extents(p, rows)
   return rows // p.devices, rows // p.devices
 end
 
--- The tensors of all devices called `name`, by rank; raises for another number of them.
+--- The shapes of `flags`, and with reduce_scatter of an `inbox`, of a device in launches with a D of so many rows and
+--- columns.
+function module.exchange(p, rows, columns)
+  local of = p.gather or p.scatter
+  return { flags = of.flags(p, rows, columns), inbox = p.scatter and of.inbox(p, rows, columns) or nil }
+end
+
+-- The tensors of all devices called `name`, by rank; raises for another number of them, and for several shapes.
 local function of_devices(p, name, given)
   local list = given[name]
-  if list == nil or arguments.shape_of(list) or #list ~= p.devices then
-    fail(("gemm: `%s` must be a list of %d tensors, one of each device"):format(name, p.devices))
+  local good = list ~= nil and #list == p.devices
+  for d = 1, good and p.devices or 0 do
+    local shape = arguments.shape_of(list[d])
+    good = good and shape ~= nil and arguments.shape_text(shape) == arguments.shape_text(list[1].shape)
+  end
+  if not good then
+    fail(("gemm: `%s` must be a list of %d tensors of one shape, one of each device"):format(name, p.devices))
   end
   return list
 end
 
+-- Raises where a tensor called `name` has less elements than one of the shape `least`.
+local function at_least(name, tensor, least)
+  local count, needed = arguments.elements(tensor.shape), arguments.elements(least)
+  if count >= needed then return end
+  fail(("gemm: %s has %d elements, must have at least %d (gemm:exchange)"):format(name, count, needed))
+end
+
 --- What the parameters of the collective take of a launch (mainloop/launch.lua), checked: `rank`, and functions of the
 --- distance of a device in the ring, 0 for this one.
-function module.arguments(p, given, shard)
+function module.arguments(p, given, A, D, shard)
   if not p.collective then
     for _, name in ipairs(of_launch) do
       if given[name] ~= nil then
@@ -63,6 +82,13 @@ function module.arguments(p, given, shard)
   end
   local memory = p.gather and "shards" or "inboxes"
   local flags, of_memory = of_devices(p, "flags", given), of_devices(p, memory, given)
+  local exchange = module.exchange(p, D.shape[1], D.shape[2])
+  at_least("flags", flags[1], exchange.flags)
+  if p.gather then
+    arguments.same_shape("gemm: shards", of_memory[1], A.shape)
+  else
+    at_least("inboxes", of_memory[1], exchange.inbox)
+  end
   local function at(list) return function(distance) return list[(rank + distance) % p.devices + 1] end end
   return {
     rank = rank, flags = at(flags), memory = at(of_memory), shard = shard,

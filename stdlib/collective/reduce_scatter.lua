@@ -7,6 +7,7 @@
 -- The launch after that waits for what the other one sends in between. A half has a place for each device that sends,
 -- in the order in which they come to this shard, each tile of the shard, and each consumer that shares tiles.
 
+local arguments = require "wgrun.arguments"
 local division = require "wgrun.builder.division"
 local signals = require "wgrun.collective.signals"
 local roofline = require "wgrun.cost.roofline"
@@ -32,17 +33,6 @@ local function part_elements(p) return p.blocks * 64 * p.width end
 function module.flags(p, rows, columns) return { signals.words + 2 * parts_of(p, rows, columns) } end
 function module.inbox(p, rows, columns) return { 2 * parts_of(p, rows, columns), part_elements(p) } end
 
--- The elements of one of the tensors `name` of a launch, at least so many as the shape `least` has.
-local function size_of(name, tensor, least)
-  local count, needed = 1, 1
-  for _, extent in ipairs(tensor.shape) do count = count * extent end
-  for _, extent in ipairs(least) do needed = needed * extent end
-  if count < needed then
-    native.fail(("gemm: %s has %d elements, must have at least %d (gemm:exchange)"):format(name, count, needed))
-  end
-  return count
-end
-
 --- Adds the kernel's parameters for it.
 function module.of_devices(p, add)
   for distance = 0, p.devices - 1 do
@@ -54,13 +44,11 @@ function module.of_devices(p, add)
   end
   add {
     name = "half_flags", type = "u32", note = "the words of half of the flags, less the first two",
-    value = function(l) return (size_of("flags", l.flags(0), module.flags(p, l.rows, l.columns)) - signals.words) // 2 end,
+    value = function(l) return (arguments.elements(l.flags(0).shape) - signals.words) // 2 end,
   }
   add {
     name = "half_inbox", type = "u32", note = "units of 16 bytes in half of an inbox",
-    value = function(l)
-      return size_of("inboxes", l.memory(0), module.inbox(p, l.rows, l.columns)) * native.element_bytes[p.d] // 32
-    end,
+    value = function(l) return arguments.elements(l.memory(0).shape) * native.element_bytes[p.d] // 32 end,
   }
 end
 
@@ -68,8 +56,8 @@ function module.parameters() end
 function module.shared() return {} end
 function module.begin() end
 
--- Calls visit(block, r, offset) for each 16 bytes of a thread's share of a part, which begin with acc[block][r]. Threads
--- of a warpgroup lie side by side.
+-- Calls visit(block, r, count, offset) for each 16 bytes of a thread's share of a part, `count` elements from
+-- acc[block][r]. Threads of a warpgroup lie side by side.
 local function each_unit(p, acc, visit)
   local count, offset = 16 // native.element_bytes[p.d], 0
   for block, sums in ipairs(acc) do
@@ -85,7 +73,9 @@ local function write(k, p, acc, to)
   local convert = elements.to_output[p.d]
   each_unit(p, acc, function(block, r, count, offset)
     local words = {}
-    for i = r, r + count - 1, 2 do table.move({ convert(k, acc[block][i], acc[block][i + 1]) }, 1, 2, #words + 1, words) end
+    for i = r, r + count - 1, 2 do
+      table.move({ convert(k, acc[block][i], acc[block][i + 1]) }, 1, 2, #words + 1, words)
+    end
     k[#words == 4 and count == 8 and "st_global_v4_b32" or "st_global_v4_f32"](k, to, words, { offset = offset })
   end)
 end
@@ -117,9 +107,12 @@ function module.consumer(g, me)
     local number = shard * tiles + tile
     return me.shares and number * sharers(p) + me.number or number
   end
-  local function flag_of(flags, number) return k:mad_wide_u32(number + (turn * sizes.half_flags + signals.words), 4, flags) end
+  local function flag_of(flags, number)
+    return k:mad_wide_u32(number + (turn * sizes.half_flags + signals.words), 4, flags)
+  end
   local function address_of(inbox, number)
-    return k:mad_wide_u32(number, bytes, k:mad_wide_u32(turn * sizes.half_inbox, 16, inbox)) + (k:cvt_u64_u32(thread << 4))
+    local half = k:mad_wide_u32(turn * sizes.half_inbox, 16, inbox)
+    return k:mad_wide_u32(number, bytes, half) + (k:cvt_u64_u32(thread << 4))
   end
   -- That of the device which is so far behind in the ring.
   local function of_peer(name, shard)

@@ -1,7 +1,7 @@
 -- The scheduler of products of several devices: persistent CTAs take the tiles of one shard after the other. With
 -- all-gather a device begins with its own shard, while those of the others arrive, in the order of the ring. With
--- reduce-scatter it ends with its own, when the parts of the others have arrived. A work unit (scheduler/tiles.lua) also
--- has
+-- reduce-scatter it ends with its own, when the parts of the others have arrived. A work unit (scheduler/tiles.lua)
+-- also has
 --
 --   shard   how many shards the device has gone over before, a register
 --   first   the first row of the shard that the tile belongs to
@@ -40,7 +40,7 @@ function shards.each(g, more, body)
   end)
 end
 
-function shards.units(p, count) return count end
+function shards.units(_, count) return count end
 
 function shards.least_k() end
 

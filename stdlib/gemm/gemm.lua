@@ -183,6 +183,7 @@ end
 ---   not written. By default the product's own
 --- @option inboxes table?  of reduce_scatter: a list of tensors of D's type, one of each device by rank, of the size
 ---   that gemm:exchange gives, or larger; the same in all launches
+--- @option sms integer[1,65535]?  how many SMs the launch may use, where others need the rest; by default all
 --- @return table  { grid =, args =, flops = }
 --- @raise when the extents do not fit each other, or a value of the epilogue is missing.
 function gemm:launch(A, B, D, epilogue)
@@ -195,7 +196,7 @@ function gemm:launch(A, B, D, epilogue)
   local groups, group_rows, rows_of_tiles = scheduler_groups.arguments(p, epilogue, (matrix("A", A)), p.m * p.cluster_m)
   local M, N, K, shard = extents(p, A, B, D, groups)
   if p.swapped then A, B, M, N = B, A, N, M end
-  local of_devices = collective.arguments(p, epilogue, shard)
+  local of_devices = collective.arguments(p, epilogue, A, D, shard)
   local launch = mainloop_launch.make(self, self.kernel, arguments.merged({
     A = A, B = B, D = D, M = M, N = N, K = K, rows = D.shape[1], columns = D.shape[2], given = epilogue,
     groups = groups, group_rows = group_rows,
@@ -215,8 +216,7 @@ end
 function gemm:exchange(rows, columns)
   local p = self.plan
   if not p.collective then fail "gemm:exchange: the product has no `collective`" end
-  local of = p.gather or p.scatter
-  return { flags = of.flags(p, rows, columns), inbox = p.scatter and of.inbox(p, rows, columns) or nil }
+  return collective.exchange(p, rows, columns)
 end
 
 -- The launch of the method called `name`: `given` holds values of the epilogue, and options of the kernel's method.

@@ -38,7 +38,8 @@ function module.make(p)
     product.emit(k, p, maps, sizes, epilogue_of(p, maps))
   end)
   kernel:launch_rule {
-    rows = "M", columns = "N", m = p.m * p.cluster_m, n = p.n * p.cluster_n, parts = p.scatter and p.devices or p.dsmem and 1 or p.splits,
+    rows = "M", columns = "N", m = p.m * p.cluster_m, n = p.n * p.cluster_n,
+    parts = p.scatter and p.devices or p.dsmem and 1 or p.splits,
     notes = parameters.notes(p.parameters),
   }
   return kernel

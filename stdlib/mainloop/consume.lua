@@ -149,8 +149,8 @@ function module.store_tile(g, me, acc, added, store_block, complete)
 end
 
 --- The role of a consumer. epilogue(me, acc, added) returns what becomes of the sums (as gemm/epilogue.lua); me has
---- `number`, the consumer's, place(work, place), `lane` and `cursor`; and finish(), where a reduction has something to do
---- at the end.
+--- `number`, the consumer's, place(work, place), `lane` and `cursor`; and finish(), where a reduction has something to
+--- do at the end.
 function module.emit(g, epilogue)
   local k, p = g.k, g.p
   local me = consumer_of(k, p)

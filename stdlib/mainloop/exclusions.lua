@@ -33,7 +33,6 @@ local choices = {
   row_scales = { "scales of rows", function(p)
     for _, along in pairs(p.scales or {}) do if along == "row" or along == "column" then return true end end
   end },
-  scales_of_all = { "scales", function(p) return next(p.scales or {}) ~= nil end },
   a_mn = { "an MN-major A", function(p) return p.a_major == "MN" end },
   b_mn = { "an MN-major B", function(p) return p.b_major == "MN" end },
   odd_blocks = {
@@ -112,15 +111,18 @@ local rows = {
   { "swap_ab", { "collective" }, "rows of A are those of a device" },
   { "splits", { "collective" }, "a tile is stored by one CTA of a device" },
   { "stream_k", { "collective" }, "a tile is stored by one CTA of a device" },
-  { "last_splits", { "collective" }, "a tile is stored by one CTA of a device" },
   { "halves", { "collective" }, "all tiles of a device's rows have one size" },
   { "collective", { "sparse", "emulated", "block_scales", "groups" }, "a device's rows of A come with nothing else" },
   { "collective", { "hilbert" }, "tiles of a device's rows follow each other" },
   { "collective", { "constant" }, "a launch finds its number when the previous one has ended" },
   { "collective", { "row_sums", "quantize" }, "these are of rows of one device" },
   { "all_gather", { "a_mn" }, "the rows of a device are contiguous memory" },
-  { "all_gather", { "beta", "residual" }, "they are read by whole tiles, which may reach into the rows of two devices" },
-  { "reduce_scatter", { "row_scales", "scales_of_all" }, "they belong to the product of one device; `alpha` to the sum" },
+  {
+    "all_gather", { "beta", "residual" },
+    "they are read by whole tiles, which may reach into the rows of two devices",
+  },
+  { "reduce_scatter", { "scales" }, "they belong to the product of one device; `alpha` to the sum" },
+  { "reduce_scatter", { "gate" }, "the devices hand each other sums of one product" },
   { "reduce_scatter", { "sums_of_d" }, "the devices hand each other sums of D's type" },
   { "a_of_16_bits", { "scales" }, "its elements are not scaled" },
   { "b_type", { "dtype" }, "`a_type` is the type of A" },

@@ -62,6 +62,14 @@ function module.extents(what, p, A, B, groups)
   return m, n, k
 end
 
+-- How many clusters of so many CTAs run at a time, on the SMs that a launch may use.
+local function at_a_time(kernel, ctas, sms)
+  local most = ctas > 1 and kernel:resident_clusters() or roofline.sms()
+  if not sms then return most end
+  if sms < ctas then fail(("gemm: sms is %d, but a cluster has %d CTAs"):format(sms, ctas)) end
+  return math.min(most, sms // ctas)
+end
+
 --- A launch of `kernel`, which computes a product: { grid =, args =, flops = }. With stream-K or slices of K in the
 --- last round, a larger grid has no room in the workspace. owner: has `plan`, whose `parameters` are the kernel's, and
 --- `shared`, where what its launches share is kept. l: A, B, M, N, K as the kernel takes them; what else the values of
@@ -73,7 +81,8 @@ function module.make(owner, kernel, l)
   local tiles, blocks, ctas = rows * columns, ceil_div(l.K, p.round_k), product.cluster_ctas(p)
   if tiles == 0 then fail "gemm: D has no elements, so there is nothing to compute" end
   local grid = p.scheduler.grid and p.scheduler.grid(p, rows, columns)
-  local most = ctas > 1 and not grid and kernel:resident_clusters() or roofline.sms()
+  if grid and l.given.sms then fail "gemm: `sms` is given, but the kernel has a CTA for each tile" end
+  local most = at_a_time(kernel, grid and 1 or ctas, l.given.sms)
   local clusters = math.min(p.scheduler.units(p, tiles, blocks), most)
   local workspace = p.scheduler.workspace(
     p, { tiles = tiles, K = l.K, blocks = blocks, clusters = clusters, most = most })

@@ -1,7 +1,8 @@
 """wgrun.torch.all_gather_matmul and matmul_reduce_scatter on all GPUs of the host (2 to 8), one process each: collectives.py [ROUNDS]
 [FILE.json]; WGRUN_LIBRARY and PYTHONPATH say where things are. Results are compared with binary64, also of sizes that fill no tile,
 of launches in a row and of a CUDA graph. Then times, the slowest process, beside PyTorch's fused operators, NCCL with torch.mm, and
-torch.mm alone, in turns. Ends with 77 where there are no two Hopper GPUs that reach each other, with 1 where a result is wrong."""
+torch.mm alone, in turns. On one GPU ranks are streams (collective_streams.py), without times. Ends with 77 without a Hopper GPU, with 1
+where a result is wrong."""
 
 import json
 import os
@@ -9,10 +10,14 @@ import statistics
 import sys
 import tempfile
 
+# For ranks in one process: streams that share no queue, and no kernel that is loaded while others run.
+os.environ.update(CUDA_DEVICE_MAX_CONNECTIONS="32", CUDA_MODULE_LOADING="EAGER")
+
 from hopper import device, torch  # first: ends where there is no GPU
 
 import torch.distributed as dist
 
+import collective_streams
 import wgrun.torch
 from wgrun.torch import _collectives
 from wgrun.torch._made import launcher
@@ -60,10 +65,10 @@ def options(which, m, n, a, more):
 def kernel(which, m, n, k, a, b, d, more):
     """The kernel alone: A is where the other devices read it."""
     if which == "all-gather":
-        memory = _collectives._memory("all_gather_matmul", group(), 4 * GPUS, a.numel() * 2)
+        memory = _collectives._memory("all_gather_matmul", group(), _collectives._flags(GPUS, a.shape[0]), a.numel() * 2)
         shards = memory.data(tuple(a.shape), a.dtype)
         shards[memory.rank].copy_(a)
-        gathered = a.new_empty((-(-a.shape[0] // 512) * 512 * GPUS, k))
+        gathered = a.new_empty((_collectives._spacing(a.shape[0]) * GPUS, k))
         return lambda run=launcher("gemm", *options(which, m, n, a, more)): run(
             shards[memory.rank], b, d, rank=memory.rank, flags=memory.flags, shards=shards, gathered=gathered)
     memory = _collectives._memories["matmul_reduce_scatter", group(), torch.cuda.current_device()][-1]
@@ -213,8 +218,8 @@ def process(rank, file, out):
 
 if __name__ == "__main__":
     if GPUS < 2 or not all(torch.cuda.can_device_access_peer(0, other) for other in range(1, GPUS)):
-        print("skipped: no two GPUs that reach each other")
-        sys.exit(77)
+        print(f"{device()}, ranks are streams", flush=True)
+        sys.exit(0 if collective_streams.check() else 1)
     print(f"{device()}, {GPUS} GPUs, {ROUNDS} rounds of {LAUNCHES} launches, us", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         torch.multiprocessing.start_processes(process, (os.path.join(folder, "group"), sys.argv[2] if len(sys.argv) > 2 else None),

@@ -26,6 +26,8 @@ makes.weights_fp4, makes.f16 = { b_type = "mxfp4" }, { a_type = "f16" }
 makes.a_e4m3, makes.weights_nvfp4, makes.scales_of_b = { a_type = "e4m3", b_type = "mxfp4" }, { b_type = "nvfp4" }, { scales = { b = "row" } }
 makes.scales_of_blocks = { scales = of_blocks }
 makes.emulated = { dtype = "f32", precision = "bf16x6" }
+for _, collective in ipairs { "all_gather", "reduce_scatter" } do makes[collective] = { collective = collective, devices = 2 } end
+makes.constant, makes.wide_sums = { constant = "B" }, { d = "e4m3" }
 makes.alpha, makes.activation = { epilogue = { alpha = true } }, { epilogue = { activation = "relu" } }
 
 local function refuses(name, others, text)
@@ -76,6 +78,22 @@ refuses("groups", { "row_scales", "beta", "bias", "residual", "row_sums" }, "the
 refuses("gate", { "alpha", "beta", "activation" }, "`epilogue.gate` excludes `epilogue.")
 refuses("residual", { "beta" }, "`epilogue.residual` excludes `epilogue.beta`: the epilogue reads one matrix")
 refuses("quantize", { "beta", "residual" }, "these are of D's type, and would need scales, too")
+refuses("all_gather", { "swap_ab" }, "`swap_ab` excludes `collective`: rows of A are those of a device")
+refuses("all_gather", { "splits", "stream_k" }, "excludes `collective`: a tile is stored by one CTA of a device")
+refuses("reduce_scatter", { "last_splits" }, "a device's rows of A come with nothing else")
+refuses("all_gather", { "halves" }, "`halves` excludes `collective`: all tiles of a device's rows have one size")
+refuses("reduce_scatter", { "sparse", "emulated", "groups", "block_scales" }, "a device's rows of A come with nothing else")
+refuses("all_gather", { "hilbert" }, "tiles of a device's rows follow each other")
+refuses("all_gather", { "constant" }, "a launch finds its number when the previous one has ended")
+refuses("all_gather", { "row_sums", "quantize" }, "these are of rows of one device")
+refuses("all_gather", { "a_mn" }, '`collective` = "all_gather" excludes an MN-major A: the rows of a device are contiguous memory')
+refuses("all_gather", { "beta", "residual" }, "they are read by whole tiles, which may reach into the rows of two devices")
+refuses("reduce_scatter", { "row_scales" }, "they belong to the product of one device; `alpha` to the sum")
+refuses("reduce_scatter", { "gate" }, "the devices hand each other sums of one product")
+refuses("reduce_scatter", { "wide_sums" }, "the devices hand each other sums of D's type")
+check.raises("wg.gemm: `collective` and `devices` go together", wg.gemm, { collective = "all_gather" })
+check.raises("wg.gemm: `collective` and `devices` go together", wg.gemm, { devices = 2 })
+refuses("b_type", { "all_gather" }, "`b_type` excludes `collective`: a main loop is of one kind")
 refuses("b_type", { "given_dtype" }, "`b_type` excludes `dtype`: `a_type` is the type of A")
 refuses("b_type", { "a_major", "b_major" }, "A is K-major, and weights are packed")
 refuses("b_type", { "sparse", "groups", "given_precision" }, "a main loop is of one kind")

@@ -67,7 +67,7 @@ check.refuses("gemm: K is 64 in A, but 32 in B", function() f16:run(A, wg.zeros(
 check.refuses("gemm: D is 64 x 128, but A * B is 64 x 64", function() f16:run(A, wg.zeros("f16", { 64, 64 }), one) end)
 check.refuses("unknown option `bias2` of gemm:run: did you mean `bias`? (legal: grid, alpha, beta, C, bias...", function() f16:run(A, B, one, { bias2 = 1 }) end)
 check.refuses("unknown option `args` of gemm:time...", function() f16:time(A, B, one, { args = {} }) end)
-check.refuses("unknown option `backend` of gemm:launch (legal: alpha, beta, C, bias, gate, gate_bias, gate_scales, residual, row_sums, d_scales, metadata, offsets, sizes, count, a_scales, b_scales, b_zeros, next)", function() f16:launch(A, B, one, { backend = "sim" }) end)
+check.refuses("unknown option `backend` of gemm:launch (legal: alpha, beta, C, bias, gate, gate_bias, gate_scales, residual, row_sums, d_scales, metadata, offsets, sizes, count, a_scales, b_scales, b_zeros, next, rank, flags, shards, gathered, inboxes, sms)", function() f16:launch(A, B, one, { backend = "sim" }) end)
 check.refuses("gemm:prepare: expected a table of options, got number", function() f16:prepare(A, B, one, 3) end)
 check.refuses("gemm: A must be a matrix", function() f16:run(7, B, one) end)
 check.refuses("gemm: D has no elements, so there is nothing to compute", function() f16:run(wg.zeros("f16", { 0, 64 }), B, wg.zeros("f16", { 0, 128 })) end)

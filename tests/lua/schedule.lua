@@ -188,6 +188,22 @@ do
   gemm:run(A, B, D, { grid = 4, backend = "sim" })
 end
 
+-- A launch may be given some of the SMs: whole clusters of them.
+do
+  local A, D = wg.zeros("bf16", { 2048, 64 }), wg.zeros("bf16", { 2048, 2048 })
+  local function made(opts)
+    opts.tile = { 128, 128 }
+    return wg.gemm(opts)
+  end
+  local function grid(opts, sms) return made(opts):launch(A, A, D, { sms = sms }).grid[1] end
+  check.equal({ grid({}, 33), grid({}, 1000), grid({ cluster = 2 }, 33), grid({ stream_k = true }, 20) }, { 33, grid {}, 32, 20 })
+  local pairs_of_ctas = made { cluster = 2 }
+  check.refuses("gemm: sms is 1, but a cluster has 2 CTAs", function() pairs_of_ctas:launch(A, A, D, { sms = 1 }) end)
+  local few, weights = wg.gemm { b_type = "s4", tile = { 64, 16, 128 } }, wg.prepack(wg.zeros("u8", { 256, 128 }), "s4")
+  local x, y = wg.zeros("bf16", { 16, 256 }), { b_scales = wg.zeros("bf16", { 2, 256 }), sms = 8 }
+  check.refuses("gemm: `sms` is given, but the kernel has a CTA for each tile", function() few:launch(x, weights, x, y) end)
+end
+
 -- A hot chip is limited by its power, so that the plan takes other tiles: there ping-pong was faster. What the schedule excludes decides first.
 local large = { 8192, 8192, 8192 }
 local function schedule(opts)

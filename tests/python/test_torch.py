@@ -14,7 +14,9 @@ except ImportError:
     print("skipped: no torch")
     sys.exit(77)
 
+import torch.distributed as dist
 import torch.utils.checkpoint
+from torch.testing._internal.distributed.fake_pg import FakeStore
 import wgrun
 import wgrun.torch as wt
 
@@ -1149,6 +1151,55 @@ class StateSpaceDuality(Case):
                            (lambda: wt.ssd(x, dt, a, b, c, cu_seqlens=torch.zeros(1, dtype=torch.int32)), r"cu_seqlens of torch.int32 \(1,\)"),
                            (lambda: wt.ssd(x, dt, a, b, c, cu_seqlens=a), "cu_seqlens of torch.float32")):
             with self.assertRaisesRegex(ValueError, text):
+                call()
+
+
+class Collectives(unittest.TestCase):
+    """Of a group whose other processes are not there: shapes, and what is refused. tests/gpu/collectives.py has the results."""
+
+    @classmethod
+    def setUpClass(cls):
+        dist.init_process_group("fake", rank=1, world_size=4, store=FakeStore())
+        cls.group = dist.group.WORLD.group_name
+
+    @classmethod
+    def tearDownClass(cls):
+        dist.destroy_process_group()
+
+    def setUp(self):
+        mode = torch._subclasses.FakeTensorMode()
+        mode.__enter__()
+        self.addCleanup(mode.__exit__, None, None, None)
+        self.a, self.b = self.empty(2, 8, 64), self.empty(64, 16)
+
+    @staticmethod
+    def empty(*shape, dtype=torch.bfloat16, device="cuda"):
+        return torch.empty(*shape, dtype=dtype, device=device)
+
+    def test_shapes_without_a_run(self):
+        a, (first, second) = wt.all_gather_matmul(self.a, [self.b, self.empty(64, 24)], 1, self.group)
+        self.assertEqual((a.shape, first.shape, second.shape), ((2, 32, 64), (2, 32, 16), (2, 32, 24)))
+        a, (first,) = wt.all_gather_matmul(self.a, [self.b], 0, self.group, return_A=False)
+        self.assertEqual((a, first.shape, first.dtype), (None, (8, 8, 16), torch.bfloat16))
+        for how, rows in (("sum", 8), ("avg", 32)):
+            d = wt.matmul_reduce_scatter(self.empty(rows, 64, dtype=torch.float16), self.empty(64, 16, dtype=torch.float16), how, 0, self.group)
+            self.assertEqual((d.shape, d.dtype), ((rows // 4, 16), torch.float16))
+
+    def test_refused(self):
+        a, b, group = self.a, self.b, self.group
+        alone = dist.new_group([1]).group_name
+        for call, text in ((lambda: wt.all_gather_matmul(a, [b], 2, group), r"dimension 2 of \(2, 8, 64\): one before the last"),
+                           (lambda: wt.all_gather_matmul(a, [], 0, group), "no B to multiply with"),
+                           (lambda: wt.all_gather_matmul(a, [b, b.t()], 0, group), r"\(2, 8, 64\) and \(16, 64\) do not fit"),
+                           (lambda: wt.all_gather_matmul(a.float(), [b.float()], 0, group), "torch.float32"),
+                           (lambda: wt.matmul_reduce_scatter(a, b, "max", 1, group), "reduce_op 'max'"),
+                           (lambda: wt.matmul_reduce_scatter(a, b, "sum", 0, group), "must be a multiple of the 4 processes")):
+            with self.assertRaisesRegex(ValueError, text):
+                call()
+        for call, text in ((lambda: wt.all_gather_matmul(self.empty(8, 64, device="cpu"), [self.empty(64, 16, device="cpu")], 0, group), "of the host"),
+                           (lambda: wt.all_gather_matmul(a, [self.empty(64, 12)], 0, group), "no multiples of 8"),
+                           (lambda: wt.all_gather_matmul(a, [b], 0, alone), "a group of 1 processes: 2 to 8")):
+            with self.assertRaisesRegex(NotImplementedError, text):
                 call()
 
 

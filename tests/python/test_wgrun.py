@@ -411,6 +411,15 @@ class Gemm(unittest.TestCase):
             gemm(a16, b16, d)
         self.assertIn("`C` is missing", str(caught.exception))
 
+    def test_tuples_are_lists_of_the_launch(self):
+        gemm = wgrun.gemm(collective="all_gather", devices=2, tile=(64, 64, 64))
+        _, _, a, b = self.operands(64, 64, 64)
+        d, flags = wgrun.view(np.zeros((128, 64), np.uint16), "bf16"), np.zeros(7, np.uint32)
+        for second, text in ((flags, "gathered is 64 x 64, must be at least 128 x 64"), (flags[1:].copy(), "tensors of one shape")):
+            with self.assertRaises(wgrun.Error) as caught:
+                gemm(a, b, d, rank=0, flags=(flags, second), shards=(a, a), gathered=a)
+            self.assertIn(text, str(caught.exception))
+
     def test_workspaces(self):
         a, b, a16, b16 = self.operands(64, 64, 640)
         gemm = wgrun.gemm(dtype="bf16", d="f32", tile=(64, 64, 64), splits=9)

@@ -697,9 +697,9 @@ WGRUN_API int wgrun_script_tensor(wgrun_script *script, size_t index, wgrun_tens
 /* ---- Plans ---------------------------------------------------------------------------------------------------------- */
 
 /* Asks an item that `launches` what to launch for operands of these dtypes and shapes: calls item:launch(operands...,
- * { name = operand, ... }) in the script, which returns { grid =, args = }. The operands' addresses do not matter, and a
- * plan holds for all operands of the same shapes, dtypes and numbers. `device` is where it will run: the script may query
- * the size of the device. */
+ * { name = operand, ... }) in the script, which returns { grid =, args = }. Several operands of one name are a list there.
+ * The operands' addresses do not matter, and a plan holds for all operands of the same shapes, dtypes and numbers.
+ * `device` is where it will run: the script may query the size of the device. */
 WGRUN_API int wgrun_script_plan(wgrun_script *script, size_t index, const wgrun_argument *operands, size_t count,
                                 int device, wgrun_plan **plan);
 WGRUN_API int wgrun_plan_close(wgrun_plan *plan);

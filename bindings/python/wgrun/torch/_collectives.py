@@ -71,17 +71,31 @@ def _options(collective: str, devices: int, a: Tensor, b_major: str, m: int, n: 
             ("problem", (bucket(m), n, a.shape[1])))
 
 
+def _spacing(rows: int) -> int:
+    """The rows of each shard in gathered memory, whatever a tile is."""
+    return -(-rows // _ROWS) * _ROWS
+
+
+def _flags(devices: int, rows: int) -> int:
+    """Words for an all-gather of shards of so many rows."""
+    return 1 + 2 * devices + 2 * (devices - 1) * (_spacing(rows) // 64)
+
+
+def _inbox(devices: int, rows: int, n: int) -> tuple[int, int]:
+    """For a reduce-scatter whose D has so many rows and columns, whatever its tile is: words of flags, elements of an inbox."""
+    parts = (devices - 1) * (rows + _ROWS) * (n + _COLUMNS)
+    return 2 + 2 * (parts // _LEAST_PART), 2 * parts
+
+
 @operation("all_gather_matmul")
-def _all_gather_matmul(a: Tensor, bs: List[Tensor], group_name: str) -> List[Tensor]:
-    """A of all processes, and its products: a is rows x K, each of bs N x K."""
+def _all_gather_matmul(a: Tensor, bs: List[Tensor], group_name: str, return_a: bool) -> List[Tensor]:
+    """The products of A of all processes, and behind them A where it is asked for: a is rows x K, each of bs N x K."""
     devices = _group("all_gather_matmul", group_name).size()
     rows, k = a.shape
-    memory = _memory("all_gather_matmul", group_name, 4 * devices, rows * k * a.element_size())
-    shards = memory.data((rows, k), a.dtype)
-    spacing = -(-rows // _ROWS) * _ROWS
+    memory = _memory("all_gather_matmul", group_name, _flags(devices, rows), rows * k * a.element_size())
+    shards, spacing = memory.data((rows, k), a.dtype), _spacing(rows)
     gathered = a.new_empty((devices * spacing, k))
     shards[memory.rank].copy_(a)
-    gathered[memory.rank * spacing:][:rows].copy_(a)
     out = []
     for b in bs:
         d = a.new_empty((devices * rows, b.shape[0]))
@@ -89,13 +103,16 @@ def _all_gather_matmul(a: Tensor, bs: List[Tensor], group_name: str) -> List[Ten
         launcher("gemm", *_options("all_gather", devices, a, b_major, devices * rows, b.shape[0]))(
             shards[memory.rank], right, d, rank=memory.rank, flags=memory.flags, shards=shards, gathered=gathered)
         out.append(d)
-    return [gathered.view(devices, spacing, k)[:, :rows].reshape(devices * rows, k), *out]
+    if return_a:
+        gathered[memory.rank * spacing:][:rows].copy_(a)  # which the kernel leaves out
+        out.append(gathered.view(devices, spacing, k)[:, :rows].reshape(devices * rows, k))
+    return out
 
 
 @_all_gather_matmul.register_fake
-def _(a: Tensor, bs: List[Tensor], group_name: str) -> List[Tensor]:
+def _(a: Tensor, bs: List[Tensor], group_name: str, return_a: bool) -> List[Tensor]:
     rows = a.shape[0] * _group("all_gather_matmul", group_name).size()
-    return [a.new_empty((rows, a.shape[1])), *(a.new_empty((rows, b.shape[0])) for b in bs)]
+    return [a.new_empty((rows, n)) for n in (*(b.shape[0] for b in bs), *([a.shape[1]] if return_a else []))]
 
 
 @operation("matmul_reduce_scatter")
@@ -103,8 +120,8 @@ def _matmul_reduce_scatter(a: Tensor, b: Tensor, group_name: str, mean: bool) ->
     """a is M x K, b is N x K, of each process: M / processes rows of the sum of all products."""
     devices = _group("matmul_reduce_scatter", group_name).size()
     rows, n = a.shape[0] // devices, b.shape[0]
-    parts = (devices - 1) * (-(-rows // _ROWS) * _ROWS) * (n + _COLUMNS)  # elements
-    memory = _memory("matmul_reduce_scatter", group_name, 2 + 2 * (parts // _LEAST_PART), 2 * parts * a.element_size())
+    words, elements = _inbox(devices, rows, n)
+    memory = _memory("matmul_reduce_scatter", group_name, words, elements * a.element_size())
     d = a.new_empty((rows, n))
     left, (right, b_major) = ready(a), _operand(b)
     options = _options("reduce_scatter", devices, a, b_major, a.shape[0], n)
@@ -127,6 +144,8 @@ def _check(what: str, a: Tensor, bs: List[Tensor], dim: int) -> None:
         missing(what, "tensors of the host: the processes reach each other's memory on GPUs alone")
     if a.dim() < 2 or not 0 <= dim < a.dim() - 1:
         wrong(what, f"dimension {dim} of {tuple(a.shape)}: one before the last")
+    if not bs:
+        wrong(what, "no B to multiply with")
     for b in bs:
         if b.dim() != 2 or b.shape[0] != a.shape[-1]:
             wrong(what, f"{tuple(a.shape)} and {tuple(b.shape)} do not fit: (..., K) and (K, N)")
@@ -142,11 +161,9 @@ def all_gather_matmul(A_shard: Tensor, Bs: List[Tensor], gather_dim: int, group_
     all processes make the same."""
     _check("all_gather_matmul", A_shard, Bs, gather_dim)
     first = A_shard.movedim(gather_dim, 0)
-    a, *out = _all_gather_matmul(_flat(first), [b.t() for b in Bs], group_name)
-
-    def unflat(rows: Tensor) -> Tensor:
-        return rows.view(-1, *first.shape[1:-1], rows.shape[-1]).movedim(0, gather_dim)
-    return unflat(a) if return_A else None, [unflat(d) for d in out]
+    out = [rows.view(-1, *first.shape[1:-1], rows.shape[-1]).movedim(0, gather_dim)
+           for rows in _all_gather_matmul(_flat(first), [b.t() for b in Bs], group_name, return_A)]
+    return out.pop() if return_A else None, out
 
 
 def matmul_reduce_scatter(A: Tensor, B: Tensor, reduce_op: str, scatter_dim: int, group_name: str) -> Tensor:
