@@ -367,6 +367,8 @@ class Attention(Case):
         of_groups = rows[None, :, :8, :64].reshape(1, 8, 1, 64)
         of_ssd = (decays, decays[0, 0], of_groups, of_groups)
         calls = {
+            "all_gather_matmul": (lambda x: ops.all_gather_matmul(x, [b], "of no processes", False)[0], a),
+            "matmul_reduce_scatter": (lambda x: ops.matmul_reduce_scatter(x, b, "of no processes", False), a),
             "mm": (lambda x: ops.mm(x, b, None), a), "bmm": (lambda x: ops.bmm(x[None], b[None]), a),
             "scaled_mm": (lambda x: ops.scaled_mm(fp8, fp8.t(), x, factor, None, torch.float32), factor),
             "convert_weight_to_fp4pack": (lambda x: ops.convert_weight_to_fp4pack(nibbles, x), fp8[:, :8]),
