@@ -204,7 +204,6 @@ class Forms {
     bool becomes_any(const Step& step, const std::vector<Sourced>& sources);
     std::optional<int> next_draw(int from);
     std::set<int> turns_of(int root) const;
-    bool is_any(int root) const;
     bool is_tile(const Root& root) const;
     bool depends_on_any(const Form& form) const;
     bool may_be_great(const Form& form) const;

@@ -69,7 +69,7 @@ bool Forms::becomes_any(const Step& step, const std::vector<Sourced>& sources) {
     const std::optional<int> at = any ? next_draw(from_nothing) : std::nullopt;
     if (!at) return false;
     Root& root = symbols_.roots[static_cast<std::size_t>(*at)];
-    root.great = true;
+    root.great = root.any = true;
     root.of_turns.merge(turns);
     root.name = fmt::format("what line {} computes", root.where.line);
     become(step, *at);
@@ -77,28 +77,21 @@ bool Forms::becomes_any(const Step& step, const std::vector<Sourced>& sources) {
     return true;
 }
 
-/// Whether a root is anything each time that it is computed, or comes of one that is.
-bool Forms::is_any(int root) const {
-    return std::ranges::any_of(symbols_.drawn, [&](int drawn) {
-        return symbols_.roots[static_cast<std::size_t>(drawn)].great &&
-               symbols_.made_of(drawn).contains(root);
-    });
-}
-
 /// Whether a place in the grid, or its size, is that of a tile in a loop over tiles of an exploration: it
-/// says how many turns the loop takes, and is anything besides.
+/// says how many turns the loop takes, and is anything besides. Where tiles are drawn, the first one is a
+/// number as those are.
 bool Forms::is_tile(const Root& root) const {
-    return root.kind != Root::Kind::number && loops_ != nullptr &&
-           loops_->innermost(execution_.warp->pc) != nullptr;
+    return root.kind != Root::Kind::number && loops_ != nullptr && !execution_.skeleton.draws_numbers &&
+           loops_->innermost(execution_.warp->pc) != nullptr &&
+           std::ranges::find(symbols_.roots, Root::Kind::stride, &Root::kind) != symbols_.roots.end();
 }
 
 /// Whether that is some tile of a loop over tiles, or what comes of one.
 bool Forms::depends_on_any(const Form& form) const {
-    return loops_ != nullptr && std::ranges::any_of(form, [&](const auto& one) {
-               const int root = root_of(one.first);
-               return which_of(one.first) != Variable::excess ||
-                      is_tile(symbols_.roots[static_cast<std::size_t>(root)]) || is_any(root);
-           });
+    return std::ranges::any_of(form, [&](const auto& one) {
+        const Root& root = symbols_.roots[static_cast<std::size_t>(root_of(one.first))];
+        return which_of(one.first) == Variable::excess && (is_tile(root) || root.any);
+    });
 }
 
 /// The turns of loops that a root may be anything of.

@@ -24,7 +24,7 @@ std::optional<Warp::Parked> Forms::compared(const Op& op) {
         if (which_of(variable) != Variable::excess) continue;
         const int root = root_of(variable);
         // It comes out either way, whatever is waited for.
-        if (is_any(root)) return std::nullopt;
+        if (symbols_.roots[static_cast<std::size_t>(root)].any) return std::nullopt;
         const bool number = symbols_.roots[static_cast<std::size_t>(root)].kind == Root::Kind::number;
         if (number) compared_at_[root].insert(execution_.warp->pc);
         if (out && !number) continue;

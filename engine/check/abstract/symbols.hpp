@@ -61,13 +61,14 @@ struct Root {
         stride   ///< the size of the grid
     };
     Kind kind = Kind::number;
-    bool given = false;           ///< a parameter, or the grid's, or what memory holds
-    int loaded_from = -1;         ///< what the memory of a parameter holds for as long as a launch runs
-    bool wide = false;            ///< of 64 bits, as addresses are
-    bool residue = false;         ///< what a mask or a division leaves of one of the launch
-    bool great = false;           ///< an unsigned number that may be 2^31 and more: a negative one if signed
-    std::set<int> of_turns{};     ///< of these turns of loops it is anything, each time that it is computed
-    bool of_grid = false;         ///< a place in it, or its size...
+    bool given = false;        ///< a parameter, or the grid's, or what memory holds
+    int loaded_from = -1;      ///< what the memory of a parameter holds for as long as a launch runs
+    bool wide = false;         ///< of 64 bits, as addresses are
+    bool residue = false;      ///< what a mask or a division leaves of one of the launch
+    bool great = false;        ///< an unsigned number that may be 2^31 and more: a negative one if signed
+    bool any = false;          ///< it is anything each time that it is computed, or comes of one that is...
+    std::set<int> of_turns{};  ///< ...of these turns of loops
+    bool of_grid = false;      ///< a place in it, or its size...
     std::int64_t of_machine = 0;  ///< ...and what the machine takes it for
     std::string name;             ///< "n", or what computes it: "shr of line 12"
     Where where;
@@ -170,7 +171,14 @@ struct Symbols {
     /// Returns the root of that origin, and whether it is new.
     std::pair<int, bool> root(const Origin& origin) {
         const auto [at, added] = found.try_emplace(origin, static_cast<int>(roots.size()));
-        if (added) roots.emplace_back();
+        if (added) {
+            const bool any = std::ranges::any_of(origin.second, [&](const Source& source) {
+                return std::ranges::any_of(source.roots, [&](const auto& one) {
+                    return roots[static_cast<std::size_t>(one.first)].any;
+                });
+            });
+            roots.emplace_back().any = any;
+        }
         return {at->second, added};
     }
 };
