@@ -307,7 +307,10 @@ KnownBits bits_of_remainder(const Step& s, const BitsOf& of) {
     if (is_signed(s.form.type())) return {};
     const KnownBits a = of(s.operands[1]), b = of(s.operands[2]);
     // By 0 it is a itself.
-    return up_to(b.least() == 0 ? a.greatest() : std::min(a.greatest(), b.greatest() - 1));
+    const KnownBits out = up_to(b.least() == 0 ? a.greatest() : std::min(a.greatest(), b.greatest() - 1));
+    // What divides both divides it.
+    const int zeros = std::min(std::countr_zero(a.greatest()), std::countr_zero(b.greatest()));
+    return zeros == 64 ? KnownBits::of(0) : KnownBits{0, out.unknown & ~UINT64_C(0) << zeros};
 }
 
 // The same as terms (algebra.hpp).

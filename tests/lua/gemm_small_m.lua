@@ -98,3 +98,9 @@ for _, shape in ipairs { { 1, 72, 136 }, { 7, 200, 1032 }, { 33, 520, 264 }, { 7
   local M, N, K = table.unpack(shape)
   product(("%d x %d x %d"):format(M, N, K), M, N, K, { problem = shape })
 end
+
+-- CTAs that begin K at blocks of their own begin at multiples of 16 bytes, which is proved for every K.
+local begins_apart = wg.gemm { problem = { 16, 8192, 8192 }, stages = 2 }
+assert(begins_apart.plan.k_offset)
+local one = check.verdict(begins_apart.kernel, "descriptors", { budget = 2 })
+check.equal({ one.verdict, one.reason }, { "proved" })
