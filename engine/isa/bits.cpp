@@ -108,11 +108,13 @@ KnownBits bits_of_bfe(const Step& s, const BitsOf& of) {
     const auto position = of(s.operands[2]).value(), length = of(s.operands[3]).value();
     const int width = bits(s.form.type());
     if (!position || !length) return {};
-    const int first = static_cast<int>(*position & 0xFF), count = static_cast<int>(*length & 0xFF);
+    const std::uint64_t numbers = width == 32 ? 0xFF : ~UINT64_C(0);  // place()
+    const std::uint64_t first = *position & numbers, count = *length & numbers;
+    if (count == 0) return KnownBits::of(0);
     // Beyond the word are its highest bits, if it has a sign.
-    if (count == 0 || first + count > width) return count == 0 ? KnownBits::of(0) : KnownBits();
-    const KnownBits field = KnownBits{a.ones >> first, a.unknown >> first}.cut(count);
-    return is_signed(s.form.type()) ? field.extended(count).cut(width) : field;
+    if (first >= static_cast<unsigned>(width) || count > width - first) return {};
+    const KnownBits field = KnownBits{a.ones >> first, a.unknown >> first}.cut(static_cast<int>(count));
+    return is_signed(s.form.type()) ? field.extended(static_cast<int>(count)).cut(width) : field;
 }
 
 /// Returns b with the lowest `length` bits of a at `position`.
