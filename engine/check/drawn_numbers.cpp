@@ -1,11 +1,13 @@
 #include "check/drawn_numbers.hpp"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "check/pointees.hpp"
 #include "isa/effects.hpp"
 #include "isa/halves.hpp"
+#include "isa/known_bits.hpp"
 #include "isa/order.hpp"
 #include "isa/registers.hpp"
 
@@ -54,15 +56,18 @@ bool holds_number(const Operand& operand, const Program& program) {
     return (isa::bits(type) == 32 || isa::bits(type) == 16) && !isa::is_float(type);
 }
 
-/// By register: the constant that its only move gives it; null where there are others.
-std::vector<const Operand*> constants(const Program& program) {
-    std::vector<const Operand*> out(program.registers().size());
+using Constants = std::vector<std::optional<std::int32_t>>;
+
+/// By register of 32 bits: the constant that the only step gives it which writes it.
+Constants constants(const Program& program) {
+    Constants out(program.registers().size());
     std::vector<bool> written(out.size());
     for_each_step(program, [&](const Step& step) {
         isa::for_each_written(step, [&](isa::Reg reg) {
-            const bool moves = !written[reg.id] && !step.guard && step.op->name == "mov" &&
-                               step.operands.back().kind == Operand::Kind::imm;
-            out[reg.id] = moves ? &step.operands.back() : nullptr;
+            std::optional<std::uint64_t> value;
+            if (!written[reg.id] && !step.guard)
+                value = isa::known_bits(step, [](isa::Reg) { return isa::KnownBits(); }).value();
+            out[reg.id] = value ? std::optional(static_cast<std::int32_t>(*value)) : std::nullopt;
             written[reg.id] = true;
         });
     });
@@ -89,8 +94,8 @@ std::vector<bool> of_floats(const Program& program) {
 }
 
 /// What a weak store of 32 bits, or of a vector of constants, stores; nothing where it is none.
-std::vector<Operand> stored(const Step& step, const Program& program,
-                            const std::vector<const Operand*>& constants, const std::vector<bool>& floats) {
+std::vector<Operand> stored(const Step& step, const Program& program, const Constants& constants,
+                            const std::vector<bool>& floats) {
     const AccessesOf its(step);
     if (step.op->atomic || its.later || its.all.size() != 1 || !its.all.front().write ||
         isa::order_of(step).strong)
@@ -101,8 +106,8 @@ std::vector<Operand> stored(const Step& step, const Program& program,
     std::vector<Operand> out;
     if (value.kind == Operand::Kind::list) {
         for (const isa::Reg reg : value.list) {
-            if (constants[reg.id] == nullptr) return {};
-            out.push_back(*constants[reg.id]);
+            if (!constants[reg.id]) return {};
+            out.push_back(Operand::immediate(*constants[reg.id]));
         }
     } else if (is_number(value, program) && (!value.reg || !floats[value.reg.id])) {
         out.push_back(value);
@@ -114,7 +119,7 @@ std::vector<Operand> stored(const Step& step, const Program& program,
 
 DrawnNumbers drawn_numbers(const Program& program, Made made) {
     const std::vector<int> of = pointees(program, made);
-    const std::vector<const Operand*> constants = check::constants(program);
+    const Constants constants = check::constants(program);
     const std::vector<bool> floats = of_floats(program);
     DrawnNumbers out;
     const auto param_of = [&](const Operand& address) {

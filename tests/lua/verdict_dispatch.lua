@@ -135,4 +135,48 @@ for what, as in pairs {
 } do
   if verdict(dispatch(as), "no-deadlock").verdict == "proved" then error("proved, and wrong: " .. what) end
 end
+
+--- A box of unknown size goes to 1024 bytes in front of a word that decides; before, after: bytes that its phase expects
+--- before the copy and behind it.
+local function beside(before, after)
+  return wg.ptx { name = "beside.ptx", text = ([[
+.version 8.3
+.target sm_90a
+.address_size 64
+.visible .entry beside(.param .align 64 .b8 box[128])
+.reqntid 32, 1, 1
+{
+  .reg .pred first, done, other; .reg .b32 tid, word, at; .reg .b64 map;
+  .shared .align 1024 .b8 memory[4096];
+  mov.b64 map, box; cvta.param.u64 map, map;
+  mov.u32 tid, %%tid.x; mov.b32 at, memory;
+  setp.eq.u32 first, tid, 0;
+  @!first bra MEET;
+  mbarrier.init.shared::cta.b64 [memory+2048], 1;
+  st.shared.b32 [memory+1024], 0;
+  fence.mbarrier_init.release.cluster;
+  fence.proxy.async.shared::cta;
+  mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [memory+2048], %d;
+  cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [at], [map, {0, 0}], [memory+2048];
+  mbarrier.arrive.expect_tx.shared::cta.b64 _, [memory+2048], %d;
+MEET:
+  bar.warp.sync -1;
+WAIT:
+  mbarrier.try_wait.parity.shared::cta.b64 done, [memory+2048], 0;
+  @!done bra WAIT;
+  ld.shared.b32 word, [memory+1024];
+  setp.eq.u32 other, word, 0;
+  @other bra LAST;
+AGAIN:
+  mbarrier.try_wait.parity.shared::cta.b64 done, [memory+2048], 1;
+  @!done bra AGAIN;
+LAST:
+  ret;
+}
+]]):format(before, after) }[1]
+end
+check.equal(verdict(beside(1024, 0), "no-deadlock").verdict, "proved")
+for what, bytes in pairs { ["over the word"] = { 1040, 0 }, ["by what is expected later"] = { 16, 1024 } } do
+  if verdict(beside(table.unpack(bytes)), "no-deadlock").verdict == "proved" then error("proved, and wrong: " .. what) end
+end
 print "ok"

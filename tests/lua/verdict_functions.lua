@@ -14,16 +14,7 @@ local function ring(produced, consumed, step)
   return wg.kernel("ring", { threads = 64, cluster = step and { 2 } }, function(k)
     local n, m, tid = k:param("n", "u32"), k:param("m", "u32"), k:special "tid.x"
     local part = k:special "ctaid.z" & 3
-    local full = k:shared { bytes = 16, align = 8, name = "full" }
-    local empty = k:shared { bytes = 16, align = 8, name = "empty" }
-    k:if_(tid:eq(0), function()
-      for s = 0, 1 do
-        k:mbarrier_init(k:address(full, 8 * s), 1)
-        k:mbarrier_init(k:address(empty, 8 * s), 1)
-      end
-      k:fence_mbarrier_init()
-    end)
-    k:bar_sync(0)
+    local full, empty = check.ring(k, 2)
     local function role(trips, body)
       local stage, phase = k:mov(0, { type = "u32" }), k:mov(0, { type = "u32" })
       local count, from, by = trips(k, n, m, part), 0, 1

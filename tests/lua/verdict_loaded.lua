@@ -13,16 +13,7 @@ local function ring(as)
     local starts = k:param("starts", as.starts or "const u32*")
     local other, D = k:param("other", "const u32*"), k:param("D", "u32*")
     local tid, batch = k:special "tid.x", k:special "ctaid.x"
-    local full = k:shared { bytes = 16, align = 8, name = "full" }
-    local empty = k:shared { bytes = 16, align = 8, name = "empty" }
-    k:if_(tid:eq(0), function()
-      for s = 0, 1 do
-        k:mbarrier_init(k:address(full, 8 * s), 1)
-        k:mbarrier_init(k:address(empty, 8 * s), 1)
-      end
-      k:fence_mbarrier_init()
-    end)
-    k:bar_sync(0)
+    local full, empty = check.ring(k, 2)
     local function load(options) return k:ld_global_u32(k:element(starts, batch), options or {}) end
     local function length() return load { offset = 4 } - load() end
     local function role(trips, body)

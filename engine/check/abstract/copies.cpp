@@ -144,7 +144,11 @@ void Copies::copy_to(std::uint64_t shared, std::uint64_t address, int lane, std:
     products_.overwritten(*mbarrier, lo, hi);
     contents_.write(*cta, {lo, hi, mbarrier, mbarrier->next(), execution_.op->step, box});
     if (!bytes) contents_.bring_anything(*cta);
-    if (!bytes) maps_[mbarrier].push_back(map_of(*execution_.op->step));
+    if (!bytes) {
+        Unsized& its = unsized_[mbarrier];
+        its.maps.push_back(map_of(*execution_.op->step));
+        its.expected = std::min(its.expected, mbarrier->tx());
+    }
     mbarriers_.begin_copy(*mbarrier, bytes);
     in_flight_.push_back({mbarrier, execution_.warp->pc, bytes, mbarrier->phase()});
 }
@@ -277,12 +281,14 @@ std::optional<std::int64_t> Copies::taken_for_granted(BoxSizes::To to, std::uint
 /// The first copy of a phase lands whose box is of unknown size: all of them have begun. Where they bring
 /// other bytes than in another phase, one of the two never completes, or does so early.
 void Copies::compare_boxes(const Mbarrier& mbarrier) {
-    const auto found = maps_.find(&mbarrier);
-    if (found == maps_.end()) return;
-    std::vector<std::uint64_t> maps = std::move(found->second);
-    maps_.erase(found);
-    boxes_.phase(std::move(maps), mbarrier.tx() - mbarrier.in_flight(),
-                 execution_.where(mbarrier.expected_at()));
+    const auto found = unsized_.find(&mbarrier);
+    if (found == unsized_.end()) return;
+    Unsized its = std::move(found->second);
+    unsized_.erase(found);
+    const std::int64_t bytes = mbarrier.tx() - mbarrier.in_flight();
+    // A box may then have brought more than was taken as it began (copy_to).
+    if (execution_.shown != nullptr && bytes > its.expected) execution_.shown->lost();
+    boxes_.phase(std::move(its.maps), bytes, execution_.where(mbarrier.expected_at()));
     if (boxes_.contradiction()) execution_.stop(*boxes_.contradiction(), std::string(BoxSizes::contradicted));
 }
 

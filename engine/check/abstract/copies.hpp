@@ -32,7 +32,7 @@ class Copies {
     /// Where boxes of unknown sizes have been.
     const BoxSizes& boxes() const { return boxes_; }
 
-    auto state() { return std::tie(in_flight_, stores_); }
+    auto state() { return std::tie(in_flight_, stores_, unsized_); }
     void encode(Encoder& to) const;
 
   private:
@@ -75,8 +75,13 @@ class Copies {
     Contents& contents_;
     MmaReads& products_;
     std::deque<Copy> in_flight_;  ///< nearly always the first of them lands
-    /// By mbarrier: the maps of the boxes of unknown sizes that its phase counts.
-    std::map<const Mbarrier*, std::vector<std::uint64_t>> maps_;
+    /// The boxes of unknown sizes that a phase counts: their maps, and how many bytes it expected at least as
+    /// one of them began.
+    struct Unsized {
+        std::vector<std::uint64_t> maps{};
+        std::int64_t expected = INT64_MAX;
+    };
+    std::map<const Mbarrier*, Unsized> unsized_;  ///< by mbarrier
     std::vector<std::uint64_t> named_;  ///< by register: what its address comes from; none before map_of()
     BoxSizes boxes_;                    ///< of those
     std::map<std::uint64_t, std::string> names_;  ///< of maps whose boxes are taken for granted

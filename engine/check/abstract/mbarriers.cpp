@@ -252,7 +252,7 @@ void Mbarriers::ask(const Mbarrier& mbarrier, std::int64_t parity) {
                                                                      : Asked();
 }
 
-/// Who was told yes does not come here: so it has to be the same phase.
+/// Lanes whose attempt found the phase complete do not come here. So the phase has to be the same.
 void Mbarriers::answers(const Mbarrier& mbarrier) {
     const Asked& its = asked();
     if (its.mbarrier != &mbarrier || its.phase + 1 != mbarrier.phase() ||

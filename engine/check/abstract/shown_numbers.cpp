@@ -118,9 +118,10 @@ void ShownNumbers::lost() {
 
 void ShownNumbers::store(const Op& op, bool unclear) {
     const Stores stores(*op.step);
+    static const std::vector<Operand> none;
     const auto& known = execution_.skeleton.drawn().stores;
     const auto its = known.find(op.step);
-    const std::vector<Operand> numbers = its == known.end() ? std::vector<Operand>() : its->second;
+    const std::vector<Operand>& numbers = its == known.end() ? none : its->second;
     for (const isa::MemoryAccess& access : stores.all) {
         if (!access.write && !stores.copies) continue;
         const auto address = values_.addresses(*access.address);
@@ -177,9 +178,10 @@ void ShownNumbers::show(const Op& op, Forms::Place place, const Operand& operand
         if (!is_after(accesses, execution_.active))
             return execution_.stop(
                 op.where,
-                fmt::format("the proof knows of nothing that orders this store behind what loads or stores the "
-                            "number in {}",
-                            execution_.place(lo - sm_90a.shared_base)));
+                fmt::format(
+                    "the proof knows of nothing that orders this store behind what loads or stores the "
+                    "number in {}",
+                    execution_.place(lo - sm_90a.shared_base)));
         accesses = {};
     }
     followed_.insert(place);
