@@ -6,18 +6,11 @@
 local wg, native, functions, chunk = ...
 
 local loaded = { ["wgrun"] = wg, ["wgrun.native"] = native }
-local globals = setmetatable({}, { __index = _G })
+local globals = setmetatable({}, { __index = _G }) -- of files: those of scripts, and a `require` of their own
 local places = {} -- of functions, by path: { owner =, key =, first = what is there until its file is run, real = }
-local run
-
---- The globals of files are those of scripts, with a `require` of their own, whatever scripts do with theirs.
-function globals.require(name)
-  if loaded[name] == nil then loaded[name] = run(name:match "^wgrun%.(.*)") or true end
-  return loaded[name]
-end
 
 --- Runs a file. What scripts have put in the place of its functions stays there.
-function run(file)
+local function run(file)
   local paths, before = functions[file] or {}, {}
   for _, path in ipairs(paths) do
     local place = places[path]
@@ -30,6 +23,11 @@ function run(file)
     if before[path] ~= place.first then place.owner[place.key] = before[path] end
   end
   return result
+end
+
+function globals.require(name)
+  if loaded[name] == nil then loaded[name] = run(name:match "^wgrun%.(.*)") or true end
+  return loaded[name]
 end
 
 local function first_use(file, place)

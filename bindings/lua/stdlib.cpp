@@ -210,8 +210,8 @@ void push_roofline(lua_State* L) {
     lua_setfield(L, -2, "roofline");
 }
 
-/// Pushes the module "wgrun.native".
-void push_native(lua_State* L) {
+/// Pushes the module "wgrun.native". `module` is the place of wg.
+void push_native(lua_State* L, int module) {
     static const luaL_Reg functions[] = {{"fail", fail_from_lua},
                                          {"option_schema", option_schema_of},
                                          {"nearest", nearest_of},
@@ -225,6 +225,10 @@ void push_native(lua_State* L) {
                                          {"simulated_only", simulated_only_from_lua},
                                          {nullptr, nullptr}};
     luaL_newlib(L, functions);
+    lua_getfield(L, module, "sparse");
+    lua_getfield(L, -1, "compress");
+    lua_setfield(L, -3, "compress");
+    lua_pop(L, 1);
     lua_createtable(L, 0, 6);
     set_methods<Layout>(L, "layout");
     set_methods<Swizzle>(L, "swizzle");
@@ -264,9 +268,10 @@ void push_functions(lua_State* L) {
 
 void run_stdlib(lua_State* L) {
     luaL_checkstack(L, 8, nullptr);
+    const int module = lua_gettop(L);
     load_file(L, *file_named(runner));
-    lua_pushvalue(L, -2);
-    push_native(L);
+    lua_pushvalue(L, module);
+    push_native(L, module);
     push_functions(L);
     lua_pushcfunction(L, chunk);
     lua_call(L, 4, 0);

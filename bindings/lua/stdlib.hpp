@@ -10,6 +10,7 @@
 //   classes                 the classes that are Lua tables, by name (stdlib/classes.lua)
 //   modules                 the names of the files
 //   fail(message [, fix [, rule [, section]]])   raises an error object at the calling script's line
+//   compress(t, order)      wg.sparse.compress of tensors of the host
 //   shielded(function, name)   see shield.hpp
 //   first_use(find)         a function that calls the one that find() returns
 //   option_schema(function)   the options of a table: names, types, defaults
