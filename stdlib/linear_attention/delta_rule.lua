@@ -10,7 +10,6 @@ local kernel = require "wgrun.linear_attention.kernel"
 local kernel_parameters = require "wgrun.linear_attention.parameters"
 local plan = require "wgrun.linear_attention.plan"
 local records = require "wgrun.linear_attention.records"
-local segments = require "wgrun.linear_attention.segments"
 local shapes = require "wgrun.linear_attention.shapes"
 local native = require "wgrun.native"
 local roofline = require "wgrun.cost.roofline"
@@ -20,7 +19,6 @@ local roofline = require "wgrun.cost.roofline"
 --- @field summary kernel?  with `segments`, the first one: what each segment makes of the state
 --- @field preparation kernel?  with `decay = "channel"`, before all others: what of the chunks does not depend on the
 ---   state
---- @field scan kernel?  with `segments`, the second one: the states before each segment
 --- @field plan table  the choices: stages, registers
 local delta_rule = classes.new "delta_rule"
 
@@ -50,8 +48,8 @@ local delta_rule = classes.new "delta_rule"
 --- @option problem table?  { tokens, batch }: the tokens of a sequence, and the number of sequences where it is not 1,
 ---   for which `segments` is chosen
 --- @option segments integer[1,64]?  cuts each sequence into so many segments, whose CTAs work at the same time: for few
----   heads and many tokens. Two more kernels find the states before them first, which takes about as much time again
----   as the main one. By default chosen for `problem`, otherwise 1
+---   heads and many tokens. Another kernel sums them up first, which takes about as much time again as the main one. By
+---   default chosen for `problem`, otherwise 1
 --- @option name string = "delta_rule"  the name of the kernel
 --- @return delta_rule
 --- @raise for options that contradict each other.
@@ -70,8 +68,8 @@ function wg.delta_rule(opts)
   end
   if p.segments > 1 then
     local of_summary = plan.of_summary(p)
-    lists.summary, lists.scan = kernel_parameters.make(of_summary), segments.parameters(p)
-    made.summary, made.scan = kernel.make(of_summary, lists.summary), segments.make(p, lists.scan)
+    lists.summary = kernel_parameters.make(of_summary)
+    made.summary = kernel.make(of_summary, lists.summary)
   end
   return setmetatable(made, delta_rule)
 end
@@ -82,9 +80,7 @@ local function workspace(self, batch, tokens, O)
   return prepared_launches.memory(self, ("%d %d"):format(batch, tokens), O, function()
     local made = {}
     if p.segments > 1 then
-      local matrices = batch * p.segments * p.heads
-      made.summaries = wg.empty("f32", { 2 * matrices * p.dim, p.dim })
-      made.states = wg.empty("f32", { matrices * p.dim, p.dim })
+      made.summaries = wg.empty("f32", { 2 * batch * p.segments * p.heads * p.dim, p.dim })
     end
     if p.by_channel or p.segments > 1 then
       local count = records.count(p, batch, tokens) * p.heads
@@ -95,7 +91,7 @@ local function workspace(self, batch, tokens, O)
   end)
 end
 
---- The options of the launches, in their order: one, or with `segments` three, and with `decay = "channel"` one more,
+--- The options of the launches, in their order: one, or with `segments` two, and with `decay = "channel"` one more,
 --- which comes first.
 --- @param Q tensor  batch x tokens x qk_heads x dim
 --- @param K tensor  as Q
@@ -138,7 +134,6 @@ function delta_rule:launches(Q, K, V, O, values)
   end
   if p.segments > 1 then
     add(self.summary, "summary", { halves, p.heads, batch * p.segments })
-    add(self.scan, "scan", { halves, p.heads, batch })
   end
   add(self.kernel, "main", { halves, p.heads, batch * p.segments })
   return list
@@ -149,7 +144,7 @@ end
 --- @return table  a list of { kernel =, launch = }
 --- @see delta_rule:launches
 function delta_rule:steps()
-  return prepared_launches.steps(self, { "preparation", "summary", "scan", "kernel" })
+  return prepared_launches.steps(self, { "preparation", "summary", "kernel" })
 end
 
 --- The options of the launch, where there is one: without `segments`, with one decay for each head.

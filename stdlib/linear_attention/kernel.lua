@@ -22,6 +22,7 @@ local dependent_launch = require "wgrun.linear_attention.dependent_launch"
 local reverse = require "wgrun.linear_attention.backward.reverse"
 local records = require "wgrun.linear_attention.records"
 local recurrence = require "wgrun.linear_attention.recurrence"
+local segments = require "wgrun.linear_attention.segments"
 local sequences = require "wgrun.linear_attention.sequences"
 
 local module = {}
@@ -44,6 +45,7 @@ local function stages_of(k, p)
     buffers.o = k:shared { bytes = p.panel.bytes, align = p.panel.align, name = "O" }
     rings.outputs = k:pipeline { stages = 1, producers = 4, name = "outputs" }
   end
+  if p.passes then rings.factors = segments.ring(k) end
   rings.values = k:pipeline { stages = p.v_stages, arrivals = 4, name = "values" }
   if p.by_channel then
     buffers.r = either("R", p.k, p.stages)
@@ -133,10 +135,10 @@ function module.make(p, list)
     if p.leads then dependent_launch.begin(k) end
     local thread = k:special "tid.x"
     k:if_(thread:eq(0), function()
-      for _, name in ipairs { "K", "Q", "V", "O" } do
+      for _, name in ipairs { "K", "Q", "V", "O", "M" } do
         if g.maps[name] then k:prefetch_tensormap(g.maps[name]) end
       end
-      for _, name in ipairs { "keys", "values", "prepared", "of_p", "outputs" } do
+      for _, name in ipairs { "keys", "values", "prepared", "of_p", "outputs", "factors" } do
         if g.rings[name] then g.rings[name]:init() end
       end
     end)
@@ -164,7 +166,10 @@ function module.make(p, list)
     end
     k:if_(role:eq(0), function()
       if p.threads > 256 then k:setmaxnreg_dec(p.registers.copies) end
-      k:if_(thread:eq(0), function() (p.by_channel and copy_records or copy_keys)(g) end)
+      k:if_(thread:eq(0), function()
+        if p.passes then segments.copy(g) end
+        (p.by_channel and copy_records or copy_keys)(g)
+      end)
       if not p.by_channel then k:if_((thread >> 5):eq(1), function() gates.emit(g) end) end
       if not p.summary then k:if_((thread >> 5):eq(2), function() results.emit(g) end) end
       k:if_(thread:eq(96), function() copy_values(g) end)

@@ -2,6 +2,7 @@
 
 local tensors = require "wgrun.attention.tensors"
 local parameters = require "wgrun.builder.parameters"
+local segments = require "wgrun.linear_attention.segments"
 
 local module = {}
 
@@ -24,12 +25,14 @@ function module.make(p)
     p.overlaps and { "ready", "const u32*", "of that kernel" } or false,
     p.packed and { "starts", "const s32*" } or { "tokens", "u32" },
     p.with_p and prepares and { "scale", "f32" } or false,
-    whole and p.segments > 1 and { "states", "const f32*", "of segments.lua's kernel" } or false,
     p.image and { p.image, p.dtype .. "*", "the state before each chunk, 128 x 128", as = "images" } or false,
-    whole and p.segments == 1 and p.initial_state
+    not p.passes and p.initial_state
       and { renamed "initial_state", "const f32*", as = "initial_state" } or false,
     whole and p.final_state and { renamed "final_state", "f32*", as = "final_state" } or false,
-    p.summary and { "summaries", "f32*", "for each segment and head two matrices of 128 x 128" } or false,
+    p.passes and segments.parameter or false,
+    (p.passes or p.summary) and {
+      "summaries", p.summary and "f32*" or "const f32*", "for each segment and head two matrices of 128 x 128",
+    } or false,
   }
 end
 

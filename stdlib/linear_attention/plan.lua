@@ -53,13 +53,17 @@ function module.make(what, opts)
   p.stages, p.v_stages, p.t_stages = 4, 2, 2
   p.gates = { "sum", "beta", "decay", "scaled", "rest", bytes = 5 * 4 * p.chunk }
   p.with_p, p.with_o = true, true -- whether a kernel needs P, and has O
+  p.passes = p.segments > 1       -- whether it finds the state before its segment
   p.preparers, p.sharing = 2, p.dim // p.columns -- preparing warpgroups of a CTA; the CTAs of a cluster, with a head
   if p.by_channel then -- a kernel of its own prepares (linear_attention/channel_preparation.lua)
     p.preparers, p.sharing, p.stages, p.decay_bytes = 0, 1, 3, 4 * p.dim
     p.overlaps = p.segments == 1 -- that kernel and the main one, which waits for each record
   end
   p.kinds = 1 -- warpgroups of a CTA that have states
-  p.makes_t = not p.by_channel and p.segments == 1 -- of segments the summary makes T, for both
+  p.makes_t = not p.by_channel and p.segments == 1
+  if not p.by_channel and p.segments > 1 then -- the summary makes T, for both: P has T's memory
+    p.t_stages = p.preparers * p.sharing
+  end
   p.threads, p.registers = 128 * (2 + p.preparers), { copies = 40, recurrence = 232, preparation = 120 }
   return p
 end
@@ -68,9 +72,10 @@ end
 function module.of_summary(p)
   return setmetatable({
     kinds = 2, threads = p.threads + 128, registers = p.by_channel and { copies = 40, recurrence = 232 }
-      or { copies = 32, recurrence = 152, preparation = 72 },
+      or { copies = 32, recurrence = 160, preparation = 64 },
     stages = p.by_channel and p.stages or 8, t_stages = p.preparers * p.sharing, makes_t = not p.by_channel,
-    summary = true, whole = true, leads = true, with_p = false, with_o = false, name = p.name .. "_summary",
+    summary = true, whole = true, leads = true, with_p = false, with_o = false, passes = false,
+    name = p.name .. "_summary",
   }, { __index = p })
 end
 

@@ -8,6 +8,7 @@ local images = require "wgrun.linear_attention.backward.images"
 local decays = require "wgrun.linear_attention.decays"
 local operands = require "wgrun.linear_attention.operands"
 local results = require "wgrun.linear_attention.results"
+local segments = require "wgrun.linear_attention.segments"
 local stages = require "wgrun.linear_attention.stages"
 local state = require "wgrun.linear_attention.state"
 local elements = require "wgrun.tile.elements"
@@ -66,8 +67,11 @@ function module.emit(g, kind)
       local v16 = load_values(values.stage, words())
       for i = 0, #v16 - 1 do v[2 * i], v[2 * i + 1] = split(k, v16[i]) end
     end
-    local x, whole = of_chunk.first(keys.stage)
+    local x, whole
+    local function load_decays() x, whole = of_chunk.first(keys.stage) end
+    if kind ~= "sum" then load_decays() end
     k:wgmma_wait_group(with_o and 1 or 0)
+    if kind == "sum" then load_decays() end -- beside V there are too few registers for them before
     local beta = p.least_beta and of_chunk.beta(keys.stage)
     pack(x16, function(r)
       local element = x(r, v[r], u[r])
@@ -124,8 +128,7 @@ function module.emit(g, kind)
     end
   end
 
-  if with_o and p.segments > 1 then k:griddepcontrol_wait() end -- for the states before the segments
-  state.load(g, s, kind)
+  (p.passes and segments or state).load(g, s, kind)
   pack_state()
   if p.packed or p.segments > 1 then k:if_(at.chunks:gt(0), chunks) else chunks() end
   state.store(g, s, kind)

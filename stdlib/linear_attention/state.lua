@@ -49,9 +49,10 @@ local function fragments(g, tensor, number, each)
   for r = 0, p.dim // 2 - 1, 4 do each(r, from, 512 * r) end
 end
 
-function module.load_fragments(g, s, tensor, number)
+--- guard: a predicate, or nil.
+function module.load_fragments(g, s, tensor, number, guard)
   fragments(g, tensor, number, function(r, from, offset)
-    g.k:ld_global_v4_f32(s:slice(r, 4), from, { offset = offset })
+    g.k:ld_global_v4_f32(s:slice(r, 4), from, { offset = offset, guard = guard })
   end)
 end
 
@@ -75,13 +76,11 @@ end
 --- Loads the state before the CTA's first chunk. kind: of a summary (kernel.lua).
 function module.load(g, s, kind)
   local k, p, at = g.k, g.p, g.at
-  if not p.summary and p.segments > 1 then
-    return module.load_fragments(g, s, g.sizes.states, module.number(g, at.slot))
-  elseif not p.summary then
-    return module.load_initial(g, s)
-  elseif kind == "sum" then
-    for r = 0, #s - 1 do k:mov(s[r], 0.0) end
-    return
+  local function zeros() for r = 0, #s - 1 do k:mov(s[r], 0.0) end end
+  if not p.summary then return module.load_initial(g, s) end
+  if kind == "sum" then
+    if not p.initial_state then return zeros() end
+    return k:if_(at.segment:eq(0), function() module.load_initial(g, s) end, zeros)
   end
   -- Column j of the identity becomes column j of the matrix that states are multiplied with.
   local pair = (k:special "tid.x" & 3) << 1
@@ -108,11 +107,16 @@ function module.store(g, s, kind)
   if not g.p.summary then return module.store_final(g, s) end
   local number = 2 * module.number(g, g.at.slot)
   if kind == "sum" then return module.store_fragments(g, s, g.sizes.summaries, number) end
-  -- In the order in which segments.lua multiplies: 0, 2, 4, 6, 1, 3, 5, 7 of each eight columns, rounded to tf32.
-  local eight = k:special "tid.x" >> 2 & 7
-  local row, words = module.row(g, (eight >> 1) + ((eight & 1) << 2)), {}
-  for r = 0, #s - 1 do words[r] = elements.nearest_tf32(k, s[r]) end
-  module.store_matrix(g, words, g.sizes.summaries, number + 1, "kv", row)
+  k:if_(g.at.segment:eq(0), function() -- which needs no M (segments.lua)
+    module.load_initial(g, s)
+    module.store_fragments(g, s, g.sizes.summaries, number + 1)
+  end, function()
+    -- In the order in which segments.lua multiplies: 0, 2, 4, 6, 1, 3, 5, 7 of each eight columns, rounded to tf32.
+    local eight = k:special "tid.x" >> 2 & 7
+    local row, words = module.row(g, (eight >> 1) + ((eight & 1) << 2)), {}
+    for r = 0, #s - 1 do words[r] = elements.nearest_tf32(k, s[r]) end
+    module.store_matrix(g, words, g.sizes.summaries, number + 1, "kv", row)
+  end)
 end
 
 return module

@@ -27,7 +27,7 @@ for _, name in ipairs { "before", "kernel", "after" } do
   proved("gradients of attention, " .. name, gradients[name], 14)
 end
 proved("the delta rule", wg.delta_rule {}.kernel, 14)
-proved("what segments of it make of states", wg.delta_rule { segments = 4 }.scan, 14)
+proved("what segments of it make of states", wg.delta_rule { segments = 4, decay = "channel" }.summary, 13)
 proved("ssd", wg.ssd {}.kernel, 14)
 proved("sums of its gradients", wg.ssd_backward {}.after, 14)
 proved("attention, whose tiles are drawn from a queue", wg.attention { dim = 192, value_dim = 128 }.kernel, 12)

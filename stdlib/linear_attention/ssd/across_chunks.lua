@@ -118,8 +118,8 @@ function module.emit(g)
     free_keys()
     rings.prepared:wait(prepared)
     multiply.p(y, x16, p.gated == 1 and prepared.stage or prepared.stage * p.gated + at.unit, 1)
-    if not last then load_chunk(next16) end
     k:wgmma_wait_group(0)
+    if not last then load_chunk(next16) end
     rings.prepared:release(prepared, { lane = lane })
     rings.prepared:advance(prepared)
     for i = 0, skip and #x16 - 1 or -1 do
