@@ -8,14 +8,14 @@ local native = require "wgrun.native"
 local module = {}
 
 -- How many segments take the least time, where the numbers of tokens and sequences are known: as many as the SMs can
--- work on in one round, since the second round of a few CTAs would take as long as the first. Two are not worth it, nor
--- are segments of few chunks, nor four where the preparation would otherwise run at the same time
+-- work on in one round, since the second round of a few CTAs would take as long as the first. Segments of few chunks are
+-- not worth it, nor are two of packed sequences, nor four where the preparation would otherwise run at the same time
 -- (docs/experiments/linear_attention.md).
 local function segments_for(p, problem)
   local tokens, batch = problem[1], problem[2] or 1
   local ctas = p.dim // p.columns * p.heads * batch -- for each segment
   local segments = math.min(roofline.sms() // ctas, tokens // (8 * p.chunk))
-  return segments > (p.by_channel and 4 or 2) and segments or 1
+  return segments > (p.by_channel and 4 or p.packed and 2 or 1) and segments or 1
 end
 
 --- The plan for the options of the function `what`, which have been checked one by one.

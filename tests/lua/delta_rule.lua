@@ -193,6 +193,8 @@ local timed = channels:time(V, V, V, zeros(1, 8, 2, 128), { backend = "sim", rou
 assert(#timed.parts == 2 and timed.median_us > 0)
 assert(wg.delta_rule { heads = 8, problem = { 8192 }, decay = "channel" }.plan.segments == 8)
 assert(wg.delta_rule { heads = 16, problem = { 8192 }, decay = "channel" }.plan.segments == 1)
+assert(wg.delta_rule { heads = 32, problem = { 8192 } }.plan.segments == 2)
+assert(wg.delta_rule { heads = 32, problem = { 8192 }, packed = true }.plan.segments == 1)
 check.refuses("delta_rule:run: option `beta` is missing", function() made:run(V, V, V, V, { g = g }) end)
 check.refuses("delta_rule: `final_state` is given, but wg.delta_rule was made without `final_state`", function() made:run(V, V, V, V, { g = g, beta = g, final_state = g }) end)
 local none, no_gates = zeros(1, 0, 2, 128), wg.zeros("f32", { 1, 0, 2 })
