@@ -4,9 +4,15 @@
 -- makes a file's chunk from its name and its globals.
 
 local wg, native, functions, chunk = ...
+local ipairs = ipairs
 
 local loaded = { ["wgrun"] = wg, ["wgrun.native"] = native }
-local globals = setmetatable({}, { __index = _G }) -- of files: those of scripts, and a `require` of their own
+-- Of files: those of scripts, and a `require` of their own; what a script later does with these is its own affair.
+local globals = setmetatable({}, { __index = _G })
+for _, name in ipairs {
+  "getmetatable", "ipairs", "math", "next", "pairs", "rawequal", "rawget", "select", "setmetatable", "string", "table",
+  "tonumber", "tostring", "type",
+} do globals[name] = _G[name] end
 local places = {} -- of functions, by path: { owner =, key =, first = what is there until its file is run, real = }
 
 --- Runs a file. What scripts have put in the place of its functions stays there.
