@@ -21,6 +21,7 @@
 #include "bindings/cli/out_of_memory.hpp"
 #include "bindings/cli/progress.hpp"
 #include "bindings/cli/watch.hpp"
+#include "bindings/cli/watchdog.hpp"
 #include "bindings/lua/limits.hpp"
 #include "file/leftovers.hpp"
 #include "memory/heap_limit.hpp"
@@ -305,6 +306,18 @@ int answer(const CLI::App& app, const CLI::ParseError& error, int argc, char** a
     return Exit::usage;
 }
 
+/// How long a command may go on when its time is over: what looks at the time (Cancellation, Lua's hook) has
+/// ended by then. What does not, such as a pattern of Lua with many repetitions, or a file that nobody
+/// writes, ends with the process.
+constexpr auto grace = std::chrono::seconds(2);
+
+[[noreturn]] void end_late(std::chrono::milliseconds time) {
+    remark(fmt::format("wgrun: the command has run for more than {} s and did not stop: {}",
+                       static_cast<double>(time.count()) / 1000, lua::advice_on(lua::Limit::time)));
+    file::remove_leftovers();
+    _exit(Exit::failed);
+}
+
 int dispatch(int argc, char** argv) {
     const auto is_named = [&](const Listed& listed) {
         return std::string_view(argv[2]) == listed.command->name;
@@ -340,6 +353,9 @@ int dispatch(int argc, char** argv) {
     memory::limit_heap(words.memory ? request.limits.memory : words.restricted ? heap_of_restricted : 0);
     if (request.limits.time.count() != 0) request.deadline = Cancellation::Clock::now() + request.limits.time;
     const Cancellation in_time(nullptr, request.deadline);
+    std::optional<Watchdog> last_resort;
+    if (request.limits.time.count() != 0 && !request.watch)
+        last_resort.emplace(request.deadline + grace, [time = request.limits.time] { end_late(time); });
     // Of what has no script; scripts have budgets of their own.
     std::optional<TensorBudget> tensors;
     std::optional<TensorBudget::Scope> charged;

@@ -59,6 +59,15 @@ echo 'io.write "written" return {}' > reading.lua
 run layout --restricted reading.lua NAME
 exits 1
 err_has "attempt to index a nil value (global 'io')"
+# What does not look at the time, as reading a file that nobody writes, ends with the process.
+mkfifo unwritten.ptx
+for words in "check unwritten.ptx" "lua unwritten.ptx" "sass unwritten.ptx" "layout unwritten.ptx NAME"; do
+    # shellcheck disable=SC2086
+    run $words --max-seconds 0.2
+    exits 1
+    err_has 'wgrun: the command has run for more than 0.2 s and did not stop: raise the limit: --max-seconds'
+done
+
 # Of the commands that a server starts.
 input='{"id": 1, "command": "lua", "file": "large.ptx", "options": {"max-memory": 30}}'
 run serve
