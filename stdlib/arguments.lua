@@ -264,7 +264,10 @@ function module.positive(what, value)
 end
 
 --- A shape as messages have it.
-function module.shape_text(shape) return shape and table.concat(shape, " x ") or "no tensor" end
+function module.shape_text(shape)
+  if not shape then return "no tensor" end
+  return #shape == 0 and "a scalar" or table.concat(shape, " x ")
+end
 
 --- The shape of a tensor, or of its stand-in while a host plans a launch (bindings/c/plan.cpp); nil for other values.
 function module.shape_of(tensor)

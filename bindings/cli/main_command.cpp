@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -97,6 +98,9 @@ void add_process_limits(CLI::App& app, TextOptions& words) {
     app.add_option("--max-seconds", words.seconds, "Time of the command and everything that it runs")
         ->type_name("S")
         ->check(CLI::Range(0.0, most_seconds))
+        ->check([](const std::string& given) -> std::string {  // which no range refuses
+            return std::isnan(std::strtod(given.c_str(), nullptr)) ? given + " is no number" : "";
+        })
         ->group(limits_group);
 }
 
@@ -427,7 +431,7 @@ int main(int argc, char** argv) {
         gpu::set_worker_program("/proc/self/exe");
         return dispatch(argc, argv);
     } catch (const Unreadable& error) {
-        std::fprintf(stderr, "wgrun: %s\n", error.what());
+        remark(fmt::format("wgrun: {}", error.what()));
         return Exit::usage;
     } catch (const EnvironmentError& error) {
         const bool late = error.code() == "ETIMEDOUT" && error.finding().fix.empty();
@@ -435,10 +439,11 @@ int main(int argc, char** argv) {
         remark(fmt::format("wgrun: {}{}", error.finding().message,
                            fix.empty() ? "" : fmt::format(" (fix: {})", fix)));
         return exit_code(error.code());
+    } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "wgrun: %s\n", out_of_memory());  // allocates nothing
+        return Exit::failed;
     } catch (const std::exception& error) {
-        // Nothing is allocated here, since memory may have run out.
-        const bool memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
-        std::fprintf(stderr, "wgrun: %s\n", memory ? out_of_memory() : error.what());
+        remark(fmt::format("wgrun: {}", error.what()));
         return Exit::failed;
     }
 }

@@ -26,6 +26,10 @@ for words in "cache info" "completion bash" "decode 0x4000004000010080" doctor "
     exits 2
 done
 
+run doctor --max-seconds nan
+exits 2
+err_has "nan is no number"
+
 # They hold.
 awk 'BEGIN {
   print ".version 8.4\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<100000>;\nmov.u32 %r0, %tid.x;"

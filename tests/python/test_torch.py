@@ -190,9 +190,16 @@ class Products(Case):
                             r"flash_attn_func: window_size of type str: tuple\[int, int\]"),
                            (lambda: wt.dropout_mask(one, None, 1, 1, 1, 1), "dropout_mask: dropout_p of type NoneType: float"),
                            (lambda: wt.convert_weight_to_fp4pack(torch.zeros(8, 32, dtype=torch.uint8), 3), "scale of type int: Tensor"),
+                           (lambda: wt.flash_attn_func(x[None, :, None], x[None, :, None], x[None, :, None], softcap=x),
+                            "flash_attn_func: softcap of type Tensor: float"),
+                           (lambda: wt.flash_attn_func(x[None, :, None], x[None, :, None], x[None, :, None], window_size=(1,)),
+                            "flash_attn_func: window_size of type tuple"),
                            (lambda: wt.linear(x), "missing 1 required")):
             with self.assertRaisesRegex(TypeError, text):
                 call()
+        keys = random(2, 32, 2, 64)
+        with self.assertRaisesRegex(ValueError, "lengths must be s32, 2, not a scalar"):  # what Lua says
+            wt.attention_decode(random(2, 1, 8, 64), keys, keys, torch.tensor(3, dtype=torch.int32, device=DEVICE))
         for bias in (torch.ones(3, device=DEVICE), torch.ones(16, device=DEVICE, dtype=torch.complex64)):
             with self.assertRaisesRegex(ValueError, "16 values are needed"):
                 wt.scaled_mm(fp8, fp8.t(), one, one, bias)

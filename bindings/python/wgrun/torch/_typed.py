@@ -10,9 +10,11 @@ from typing import Any, Callable, TypeVar
 
 import torch
 
+from .._errors import ArgumentError, ScriptError
+
 F = TypeVar("F", bound=Callable[..., Any])
 
-_NUMBERS: dict[Any, Any] = {int: numbers.Integral, float: numbers.Real}
+_NUMBERS: dict[Any, Any] = {bool: numbers.Integral, int: numbers.Integral, float: numbers.Real}
 
 
 def _allows(hint: Any, value: Any) -> bool:
@@ -20,7 +22,8 @@ def _allows(hint: Any, value: Any) -> bool:
     if origin is typing.Union:
         return any(_allows(one, value) for one in inner)
     if origin in (list, tuple):
-        return isinstance(value, (list, tuple)) and all(_allows(inner[0], one) for one in value)
+        fits = isinstance(value, (list, tuple)) and (origin is list or len(value) == len(inner))
+        return fits and all(_allows(inner[0], one) for one in value)
     return hint is Any or isinstance(value, _NUMBERS.get(hint, hint))
 
 
@@ -32,16 +35,18 @@ def _refuse_types(function: Callable[..., Any], given: tuple[Any, ...], named: d
 
 
 def typed(function: F) -> F:
-    """An operator that names the argument where it has failed with one of another type than its annotation's. Types are looked
-    at only then: a call takes the host no longer."""
+    """An operator whose refusals are a ValueError, and that names the argument where it has failed with one of another type
+    than its annotation's. Types are looked at only then: a call takes the host no longer."""
 
     @functools.wraps(function)
     def run(*given: Any, **named: Any) -> Any:
         try:
             return function(*given, **named)
-        except (AttributeError, TypeError):
+        except Exception as error:
             if not torch.compiler.is_compiling():
                 _refuse_types(function, given, named)
+            if isinstance(error, ScriptError):  # the library's own script has refused the tensors
+                raise ArgumentError(str(error), error.code, error.findings, error.traceback) from None
             raise
 
     return typing.cast(F, run)
