@@ -39,7 +39,7 @@ err_lacks "$escape"
 
 # A name in a file of launches, which may be another's, and of a file that is written.
 cp "$SOURCE/tests/ptx/rows.ptx" rows.ptx
-echo '{"kernel": "\u001b[31mk", "grid": [1]}' > launch.json
+echo '{"kernel": "\u001b[31mk", "grid": 1, "arguments": []}' > launch.json
 run check --dynamic rows.ptx --launch launch.json
 exits 1
 err_has "$shown"

@@ -14,6 +14,7 @@ import threading
 from pathlib import Path
 from typing import Any, NamedTuple, Optional, Sequence
 
+from ._cancellation import wait
 from ._errors import FileError, LimitError, refuse
 
 #: Seconds that a command may take where the caller says nothing.
@@ -63,7 +64,7 @@ def run(words: Sequence[str], *, text: Optional[str] = None, folder: Optional[st
             if process.stdin:
                 process.stdin.write((text or "").encode())
                 process.stdin.close()
-            process.wait(timeout=seconds + GRACE)
+            wait(process, seconds + GRACE)
         except BaseException as error:
             os.killpg(process.pid, signal.SIGKILL)
             if isinstance(error, subprocess.TimeoutExpired):
