@@ -113,7 +113,7 @@ local function refuse(name, option, value)
       ("%s: %s is %s, must be an integer from %d to %d"):format(name, option.name, shown, range.least, range.most))
   end
   if #words > 0 then
-    local given = text and value or shown
+    local given = (text or type(value) == "boolean") and tostring(value) or shown
     local near = #words > 1 and #given > 1 and native.nearest(given, words) or ""
     native.fail(("%s: unknown %s `%s`%s (legal: %s)"):format(name, option.name, given, near, table.concat(words, ", ")))
   end

@@ -118,6 +118,8 @@ def file_name(text: str, name: Optional[str]) -> str:
         refuse(f"{name} is neither a script of wgrun nor PTX: compile it (nvcc -ptx -arch=sm_90a -lineinfo), and give the PTX")
     ending = ".ptx" if is_ptx(text) or (name or "").endswith(".ptx") else ".lua"
     stem = Path(name or "kernel").name
+    if len(stem.encode("utf-8", "replace")) > 200:  # files have names of 255 bytes at most
+        refuse(f"a name of {len(stem)} characters: 200 at most")
     return stem if stem.endswith(ending) else stem + ending
 
 
