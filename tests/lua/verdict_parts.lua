@@ -1,5 +1,5 @@
--- Parts of K, one for each CTA of a cluster: where a part ends is a difference of several numbers of the launch in which the
--- turns of a loop take part. The proofs once read the properties of a turn beside all numbers.
+-- Parts of K, one for each CTA of a cluster: where a part ends is a difference of several numbers of the launch, and
+-- turns of a loop take part in it. The proofs once read the properties of a turn beside all numbers.
 local wg = require "wgrun"
 local slices = wg.kernel("slices", { threads = 160, cluster = 4 }, function(k)
   local K = k:param("K", "u32")

@@ -83,6 +83,10 @@ class Loading(unittest.TestCase):
         with redirect_stdout(out):
             script = wgrun.loads(SCALE, 2)
         self.assertEqual(out.getvalue(), "made\tscale\n")
+        out = io.StringIO()
+        with redirect_stdout(out):
+            wgrun.loads('require("wgrun").layout("(2,2):(2,1)"):print()')
+        self.assertIn("mode 0 down", out.getvalue())
         self.assertEqual(script.names, ("scale",))
         self.assertIs(script.only, script.scale)
         self.assertIs(script[0], script["scale"])
