@@ -1,4 +1,4 @@
--- Parts of K, one for each CTA of a cluster: where a part ends is a difference of several numbers of the launch, and
+-- Slices of K, one for each CTA of a cluster: where one ends is a difference of several numbers of the launch, and
 -- turns of a loop take part in it. The proofs once read the properties of a turn beside all numbers.
 local wg = require "wgrun"
 local slices = wg.kernel("slices", { threads = 160, cluster = 4 }, function(k)
