@@ -65,7 +65,7 @@ lua::Limits limits_of(const TextOptions& words) {
     if (words.memory) limits.memory = *words.memory * mebibyte;
     if (words.instructions) limits.instructions = *words.instructions;
     if (words.seconds)
-        limits.time = std::chrono::milliseconds(static_cast<std::int64_t>(*words.seconds * 1000));
+        limits.time = std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(*words.seconds * 1000)));
     if (words.tensors) limits.tensors = *words.tensors * mebibyte;
     if (words.program) limits.program = *words.program;
     if (words.steps) limits.simulation_steps = *words.steps;

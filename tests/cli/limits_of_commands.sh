@@ -42,6 +42,9 @@ err "wgrun: not enough memory: script, checker and simulator may use 30 MiB (--m
 run lua --max-seconds 0.1 large.ptx
 exits 1
 err_has 'the time for this work is over'
+run lua --max-seconds 0.0001 large.ptx # which is no 0
+exits 1
+err_has 'the time for this work is over'
 run lua --max-program 1000 large.ptx
 exits 1
 err_has 'large.ptx:4: the kernel has 100000 instructions, and is not translated: 1000 are allowed (fix: a higher limit (--max-program))'

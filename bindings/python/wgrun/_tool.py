@@ -150,4 +150,4 @@ class Text:
 
     def run(self, *words: str, seconds: float = SECONDS) -> Ran:
         """Runs a command with these words on the text, within the limits."""
-        return run([*words, *limits(seconds), self.name], folder=self.folder, seconds=seconds)
+        return run([*words, *limits(seconds), "--", self.name], folder=self.folder, seconds=seconds)
