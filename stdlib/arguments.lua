@@ -113,7 +113,7 @@ local function refuse(name, option, value)
       ("%s: %s is %s, must be an integer from %d to %d"):format(name, option.name, shown, range.least, range.most))
   end
   if #words > 0 then
-    local given = text and value or shown
+    local given = (text or type(value) == "boolean") and tostring(value) or shown
     local near = #words > 1 and #given > 1 and native.nearest(given, words) or ""
     native.fail(("%s: unknown %s `%s`%s (legal: %s)"):format(name, option.name, given, near, table.concat(words, ", ")))
   end
@@ -264,7 +264,10 @@ function module.positive(what, value)
 end
 
 --- A shape as messages have it.
-function module.shape_text(shape) return shape and table.concat(shape, " x ") or "no tensor" end
+function module.shape_text(shape)
+  if not shape then return "no tensor" end
+  return #shape == 0 and "a scalar" or table.concat(shape, " x ")
+end
 
 --- The shape of a tensor, or of its stand-in while a host plans a launch (bindings/c/plan.cpp); nil for other values.
 function module.shape_of(tensor)

@@ -88,6 +88,12 @@ void prepare(lua_State* L, Engine& engine) {
         lua_setglobal(L, "print");
     }
     lua::Session& session = lua::session(L);
+    if (options.print != nullptr)
+        lua::guarded(L, [&] {
+            session.print = [&options](std::string_view text) {
+                options.print(options.print_user, text.data(), text.size());
+            };
+        });
     session.mode = options.run_kernels != 0 ? lua::Mode::run : lua::Mode::trace;
     session.backend = static_cast<Backend>(options.backend);
     session.isolation = gpu::Isolation::process;  // the host's program cannot serve as a worker

@@ -14,6 +14,7 @@
 #include "bindings/cli/watchdog.hpp"
 #include "bindings/lua/error.hpp"
 #include "bindings/lua/interrupt.hpp"
+#include "bindings/lua/limits.hpp"
 #include "bindings/lua/plain_words.hpp"
 #include "bindings/lua/sandbox.hpp"
 #include "bindings/lua/script.hpp"
@@ -248,7 +249,12 @@ int body_main(lua_State* L) {
     limits.deadline = std::min(limits.deadline, call.request.deadline);  // the time is that of the command
     lua::guarded(L, [&] {
         call.cancellation.emplace(&session.stop);
-        call.watchdog.emplace(limits, session.stop);
+        // Work of the engine and of Lua looks whether it is to stop.
+        if (limits.limits.time.count() != 0)
+            call.watchdog.emplace(limits.deadline, [&limits, &stop = session.stop] {
+                limits.reached = lua::Limit::time;
+                stop = true;
+            });
     });
     call.body(L, call.request, call.outcome, call.context);
     return 0;

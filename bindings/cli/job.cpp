@@ -46,8 +46,11 @@ void add_option(std::vector<std::string>& words, const std::string& name, const 
     }
     if (!value.json().is_string() && !value.json().is_number())
         value.refuse("true, a number, a string or a list of them");
-    words.push_back(option);
-    words.push_back(value.json().is_string() ? value.json().get<std::string>() : value.json().dump());
+    // As one word: no value is taken for an option.
+    const std::string given =
+        value.json().is_string() ? value.json().get<std::string>() : value.json().dump();
+    if (given.empty()) value.refuse("a value");
+    words.push_back(option + (name.size() == 1 ? "" : "=") + given);
 }
 
 [[noreturn]] void fail(const char* doing) {
@@ -124,10 +127,10 @@ JobRequest::JobRequest(const nlohmann::json& message, const Serving& how) {
     if (whole.has("name") && !whole.has("text")) throw ArgumentError("message: `name` is for `text`");
     if (whole.has("text")) {
         text = whole.at("text").string();
-        if (whole.has("name")) words.insert(words.end(), {"--stdin-name", whole.at("name").string()});
+        if (whole.has("name")) words.push_back("--stdin-name=" + whole.at("name").string());
         words.emplace_back("-");
     } else if (whole.has("file")) {
-        words.push_back(whole.at("file").string());
+        words.insert(words.end(), {"--", whole.at("file").string()});  // whatever it is called
     }
     if (whole.has("args"))
         for (const JsonValue& word : whole.at("args").list()) words.push_back(word.string());

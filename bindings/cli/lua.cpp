@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "bindings/cli/check_ptx.hpp"
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/host.hpp"
+#include "bindings/cli/input.hpp"
 #include "bindings/cli/launch_file.hpp"
 #include "file/replacement.hpp"
 #include "wgrun/count_of.hpp"
@@ -50,6 +52,7 @@ bool is_too_large(const Request& request, const Kernel& kernel) {
 int translate(Request request, const Asked& asked) {
     request.file = asked.file;
     const std::optional<std::string> text = ptx_text(request);
+    if (!text && request.file != "-" && !std::ifstream(request.file)) throw Unreadable(request.file);
     Results results(true);
     if (!text || (!is_ptx(*text) && !request.file.ends_with(".ptx"))) {
         remark(fmt::format("wgrun: {} is no PTX: a text begins with .version", request.name()));

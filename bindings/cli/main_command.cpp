@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -21,6 +22,7 @@
 #include "bindings/cli/out_of_memory.hpp"
 #include "bindings/cli/progress.hpp"
 #include "bindings/cli/watch.hpp"
+#include "bindings/cli/watchdog.hpp"
 #include "bindings/lua/limits.hpp"
 #include "file/leftovers.hpp"
 #include "memory/heap_limit.hpp"
@@ -63,7 +65,7 @@ lua::Limits limits_of(const TextOptions& words) {
     if (words.memory) limits.memory = *words.memory * mebibyte;
     if (words.instructions) limits.instructions = *words.instructions;
     if (words.seconds)
-        limits.time = std::chrono::milliseconds(static_cast<std::int64_t>(*words.seconds * 1000));
+        limits.time = std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(*words.seconds * 1000)));
     if (words.tensors) limits.tensors = *words.tensors * mebibyte;
     if (words.program) limits.program = *words.program;
     if (words.steps) limits.simulation_steps = *words.steps;
@@ -96,6 +98,9 @@ void add_process_limits(CLI::App& app, TextOptions& words) {
     app.add_option("--max-seconds", words.seconds, "Time of the command and everything that it runs")
         ->type_name("S")
         ->check(CLI::Range(0.0, most_seconds))
+        ->check([](const std::string& given) -> std::string {  // which no range refuses
+            return std::isnan(std::strtod(given.c_str(), nullptr)) ? given + " is no number" : "";
+        })
         ->group(limits_group);
 }
 
@@ -305,6 +310,18 @@ int answer(const CLI::App& app, const CLI::ParseError& error, int argc, char** a
     return Exit::usage;
 }
 
+/// How long a command may go on when its time is over: what looks at the time (Cancellation, Lua's hook) has
+/// ended by then. What does not, such as a pattern of Lua with many repetitions, or a file that nobody
+/// writes, ends with the process.
+constexpr auto grace = std::chrono::seconds(2);
+
+[[noreturn]] void end_late(std::chrono::milliseconds time) {
+    remark(fmt::format("wgrun: the command has run for more than {} s and did not stop: {}",
+                       static_cast<double>(time.count()) / 1000, lua::advice_on(lua::Limit::time)));
+    file::remove_leftovers();
+    _exit(Exit::failed);
+}
+
 int dispatch(int argc, char** argv) {
     const auto is_named = [&](const Listed& listed) {
         return std::string_view(argv[2]) == listed.command->name;
@@ -340,6 +357,9 @@ int dispatch(int argc, char** argv) {
     memory::limit_heap(words.memory ? request.limits.memory : words.restricted ? heap_of_restricted : 0);
     if (request.limits.time.count() != 0) request.deadline = Cancellation::Clock::now() + request.limits.time;
     const Cancellation in_time(nullptr, request.deadline);
+    std::optional<Watchdog> last_resort;
+    if (request.limits.time.count() != 0 && !request.watch)
+        last_resort.emplace(request.deadline + grace, [time = request.limits.time] { end_late(time); });
     // Of what has no script; scripts have budgets of their own.
     std::optional<TensorBudget> tensors;
     std::optional<TensorBudget::Scope> charged;
@@ -411,7 +431,7 @@ int main(int argc, char** argv) {
         gpu::set_worker_program("/proc/self/exe");
         return dispatch(argc, argv);
     } catch (const Unreadable& error) {
-        std::fprintf(stderr, "wgrun: %s\n", error.what());
+        remark(fmt::format("wgrun: {}", error.what()));
         return Exit::usage;
     } catch (const EnvironmentError& error) {
         const bool late = error.code() == "ETIMEDOUT" && error.finding().fix.empty();
@@ -419,10 +439,11 @@ int main(int argc, char** argv) {
         remark(fmt::format("wgrun: {}{}", error.finding().message,
                            fix.empty() ? "" : fmt::format(" (fix: {})", fix)));
         return exit_code(error.code());
+    } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "wgrun: %s\n", out_of_memory());  // allocates nothing
+        return Exit::failed;
     } catch (const std::exception& error) {
-        // Nothing is allocated here, since memory may have run out.
-        const bool memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
-        std::fprintf(stderr, "wgrun: %s\n", memory ? out_of_memory() : error.what());
+        remark(fmt::format("wgrun: {}", error.what()));
         return Exit::failed;
     }
 }

@@ -9,6 +9,7 @@
 #include "bindings/cli/command.hpp"
 #include "bindings/lua/stdlib.hpp"
 #include "file/replacement.hpp"
+#include "wgrun/printable.hpp"
 
 namespace wgrun::cli {
 namespace new_detail {
@@ -88,7 +89,7 @@ int write_new(const Request& request, const Options& options) {
     Results results(false);
     results.write(request.json
                       ? nlohmann::ordered_json{{"file", file}, {"kind", options.kind}}.dump(2) + "\n"
-                      : fmt::format("{}\nnext: wgrun {}; wgrun check --dynamic {}\n", file, file, file));
+                      : fmt::format("{0}\nnext: wgrun {0}; wgrun check --dynamic {0}\n", printable(file)));
     return results.finish() ? Exit::ok : Exit::failed;
 }
 

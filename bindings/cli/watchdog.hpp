@@ -1,30 +1,29 @@
-// The last resort against a script that does not stop.
+// What happens when time is over, whatever the main thread does.
 #pragma once
 
-#include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <thread>
 
-#include "bindings/lua/limits.hpp"
-
 namespace wgrun::cli {
 
-/// While it lives, a script whose time is over is stopped even where Lua checks no limits: work of the engine
-/// ends at once, and if the script is in a C function that takes very long (a pattern with many repetitions),
-/// the process ends two seconds later with exit code 1.
+/// While it lives, `late` is called once, in a thread of its own, if the deadline comes.
 class Watchdog {
   public:
-    /// Does nothing if there is no limit of time. `stop` is the session's; both outlive this object. Throws
-    /// EnvironmentError EAGAIN if no thread can be made.
-    Watchdog(lua::LimitState& limits, std::atomic<bool>& stop);
+    using Clock = std::chrono::steady_clock;
+
+    /// Throws EnvironmentError EAGAIN if no thread can be made.
+    Watchdog(Clock::time_point deadline, std::function<void()> late);
     ~Watchdog();
     Watchdog(const Watchdog&) = delete;
     Watchdog& operator=(const Watchdog&) = delete;
 
   private:
-    void watch(lua::LimitState& limits, std::atomic<bool>& stop);
+    void watch(Clock::time_point deadline);
 
+    std::function<void()> late_;
     std::mutex mutex_;
     std::condition_variable ended_;
     bool over_ = false;

@@ -59,10 +59,11 @@ int kernel_debug(lua_State* L) {
             const HostInterrupt interrupt(hooks);
             DebugConsole console;
             console.interrupt = &session(L).stop;
-            console.write = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
-            console.read = [&commands]() -> std::optional<std::string> {
+            console.write = [L](std::string_view text) { print_text(L, text); };
+            const bool has_input = session(L).terminal && !limits.restricted && !commands.given;
+            console.read = [&commands, has_input]() -> std::optional<std::string> {
                 if (commands.next < commands.list.size()) return commands.list[commands.next++];
-                return commands.given ? std::nullopt : read_line();
+                return has_input ? read_line() : std::nullopt;
             };
             debug(kernel, run, console);
         });

@@ -115,14 +115,14 @@ std::string overview(const Documentation& docs, int width, const HelpWords& word
                        words.one);
 }
 
-/// Options, arguments and fields that mention the words: a line for each.
-std::vector<std::string> details_with(const Documentation& docs, std::string_view words, int width) {
+/// The options, arguments and fields that are wanted: a line for each.
+std::vector<std::string> details(const Documentation& docs, int width, auto wanted) {
     std::vector<std::string> out;
     for (const Entry& entry : docs.all()) {
         if (entry.kind == MemberKind::instruction) continue;  // their options are those of many others
         for (const auto* list : {&entry.params, &entry.options, &entry.fields})
             for (const Described& detail : *list)
-                if (rules::mentions(fmt::format("{} {}", detail.name, detail.text), words))
+                if (wanted(detail))
                     out.push_back(line_of(fmt::format("{} {}", entry.name, detail.name), detail.text, width));
     }
     return out;
@@ -138,7 +138,10 @@ std::string found_by_words(const Documentation& docs, std::string_view words, bo
     for (const Entry& entry : docs.all())
         if (rules::mentions(fmt::format("{} {}", entry.name, entry.summary()), words))
             lines.push_back(line_of(entry.name, entry.summary(), width));
-    if (lines.empty()) lines = details_with(docs, words, width);
+    if (lines.empty())
+        lines = details(docs, width, [&](const Described& detail) {
+            return rules::mentions(fmt::format("{} {}", detail.name, detail.text), words);
+        });
     if (!lines.empty() && !out.empty()) out += '\n';
     for (std::size_t i = 0; i < std::min(most, lines.size()); ++i) out += lines[i];
     if (lines.size() > most) out += fmt::format("  and {} more\n", lines.size() - most);
@@ -163,6 +166,11 @@ std::string help_text(const Documentation& docs, std::string_view name, int widt
     if (entry == nullptr && members.empty()) {
         const auto near = docs.suggestions(name);
         if (std::string found = found_by_words(docs, name, near.empty(), width); !found.empty()) return found;
+        const auto called = [&](const Described& detail) {
+            return detail.name == name || detail.name.ends_with(fmt::format(".{}", name));
+        };
+        if (const auto lines = details(docs, width, called); !lines.empty())
+            return fmt::format("{}", fmt::join(lines, ""));
         throw ArgumentError(fmt::format("nothing is called `{}`", name) +
                             (near.empty() ? fmt::format(" ({} lists the functions and types)", words.list)
                                           : fmt::format(": did you mean {}?", fmt::join(near, ", "))));

@@ -76,7 +76,7 @@ int print(lua_State* L) {
     guarded(L, [&] {
         const TextStyle style{terminal_colours(session(L).colour_output), terminal_columns(fileno(stdout))};
         const std::string text = to_text(picture_of(object, viewing), style);
-        std::fwrite(text.data(), 1, text.size(), stdout);
+        print_text(L, text);
     });
     return 0;
 }

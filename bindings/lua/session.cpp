@@ -1,5 +1,7 @@
 #include "bindings/lua/session.hpp"
 
+#include <cstdio>
+
 #include "bindings/lua/userdata.hpp"
 
 namespace wgrun::lua {
@@ -10,6 +12,13 @@ char kernels_key;  // registry: the list of kernels
 }  // namespace
 
 Session& session(lua_State* L) { return kept<Session>(L); }
+
+void print_text(lua_State* L, std::string_view text) {
+    if (const Session& here = session(L); here.print)
+        here.print(text);
+    else
+        std::fwrite(text.data(), 1, text.size(), stdout);
+}
 
 Backend resolve_backend(lua_State* L, Backend asked) {
     Session& here = session(L);

@@ -12,6 +12,9 @@ namespace wgrun::lua {
 /// `automatic`. Makes a remark once when the automatic choice is the simulator.
 Backend resolve_backend(lua_State* L, Backend asked);
 
+/// Prints for the script, which has no other output than `print`.
+void print_text(lua_State* L, std::string_view text);
+
 class Options;
 
 /// The keys of the option `numerics`, where it is a table.

@@ -15,6 +15,7 @@
 #include "isa/effects.hpp"
 #include "isa/known_bits.hpp"
 #include "isa/registers.hpp"
+#include "wgrun/cancellation.hpp"
 
 namespace wgrun::check {
 namespace {
@@ -84,6 +85,7 @@ std::set<std::uint32_t> maybe_unassigned(const flow::Graph& graph) {
     for (bool changed = true; changed;) {
         changed = false;
         for (const BlockId block : graph.order()) {
+            Cancellation::poll();
             Assigned assigned = before(block);
             for (const Step& step : graph.blocks()[block].steps) execute(step, assigned);
             if (after[block] == assigned) continue;

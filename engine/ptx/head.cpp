@@ -134,7 +134,7 @@ class HeadMaker {
             symbol.kind = Symbol::Kind::parameter;
             std::string_view name = module_.at(variable.name);
             if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
-            if (variable.array || type != Type::none) {
+            if ((variable.array || type != Type::none) && out_.errors.size() < most_errors) {
                 try {
                     std::string known = is_identifier(name) ? std::string(name) : fmt::format("p{}", i);
                     while (!taken.insert(known).second) known += '_';

@@ -96,8 +96,7 @@ void Lowering::error(Span span, std::string message) {
     const auto told = [&](const Diagnostic& other) {
         return other.where == place && other.message == message;
     };
-    constexpr std::size_t most = 100;
-    if (out_.errors.size() >= most || std::ranges::any_of(out_.errors, told)) return;
+    if (out_.errors.size() >= most_errors || std::ranges::any_of(out_.errors, told)) return;
     out_.errors.push_back(plain_error(std::move(message), {}, place));
 }
 

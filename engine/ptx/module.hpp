@@ -157,8 +157,11 @@ struct Parsed {
     std::vector<Diagnostic> errors;  ///< each with its column, and a note that shows the line
 };
 
-/// Reads a module. It goes on after an error, at the next statement, and reports at most 100 of them. `file`
-/// is how findings name the text. Throws ArgumentError for a text of 1 GiB and more.
+/// How many errors are reported of a text, and of a kernel.
+inline constexpr std::size_t most_errors = 100;
+
+/// Reads a module. It goes on after an error, at the next statement, and reports at most most_errors of them.
+/// `file` is how findings name the text. Throws ArgumentError for a text of 1 GiB and more.
 Parsed parse(std::string file, std::string text);
 
 }  // namespace wgrun::ptx

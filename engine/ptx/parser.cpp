@@ -12,7 +12,6 @@ namespace wgrun::ptx {
 
 namespace {
 
-constexpr std::size_t most_errors = 100;
 constexpr std::size_t most_bytes = std::size_t{1} << 30;
 
 }  // namespace

@@ -54,6 +54,17 @@ made calls 40
 quick 40 check text.ptx
 exits 0
 
+# Errors without end, which would each be compared with all others.
+{ echo "$head"; echo '.visible .entry k('; for i in $(seq 20000); do echo ".param .u64 p$i,"; done; echo '.param .u64 p) { ret; }'; } > text.ptx
+quick 5 check text.ptx
+exits 3
+out_has '0 kernels, 100 errors'
+# A table of jumps to one label is as many branches, one after the other.
+{ echo "$head"; echo "$entry"; echo 'L: t: .branchtargets'; for i in $(seq 20000); do echo 'L,'; done; echo 'L; brx.idx %r1, t; ret; }'; } > text.ptx
+quick 20 check --max-seconds 5 text.ptx
+exits 1
+err_has 'the time for this work is over'
+
 # The limits of the command line are those of texts, too.
 made continues 100
 run check --max-program 50 text.ptx

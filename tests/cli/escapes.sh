@@ -37,6 +37,21 @@ err_lacks "$escape"
 run explain "${escape}[31m"
 err_lacks "$escape"
 
+# A name in a file of launches, which may be another's, and of a file that is written.
+cp "$SOURCE/tests/ptx/rows.ptx" rows.ptx
+echo '{"kernel": "\u001b[31mk", "grid": 1, "arguments": []}' > launch.json
+run check --dynamic rows.ptx --launch launch.json
+exits 1
+err_has "$shown"
+err_lacks "$escape"
+run lua rows.ptx --kernel "${escape}[31m"
+err_has "has no kernel \`$shown"
+err_lacks "$escape"
+run new gemm "${escape}[31mnew.lua"
+exits 0
+out_has "next: wgrun ${shown}new.lua"
+out_lacks "$escape"
+
 # What a text of PTX holds stays within the comment or the string of the script that is made of it, and of the messages.
 {
     printf '.version 8.0\n.target sm_90a\n.address_size 64\n.file 1 "a\ros.exit(9)--.cu"\n'

@@ -59,3 +59,8 @@ has meta/wgrun.lua "function wg.tile(options) end"
 run help --markdown /dev/null/docs
 exits 1
 err_has "/dev/null/docs"
+# An option that no word describes is found by its name, though another name is near.
+run help row_sums
+exits 0
+out_has 'k:epilogue row_sums'
+out_has 'wg.gemm epilogue.row_sums'

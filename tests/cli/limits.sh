@@ -25,7 +25,7 @@ for code in 'while true do end' "$loop while true do pcall(f) end" "$loop pcall(
 done
 limited --max-seconds 0.3 'setmetatable({}, { __gc = function() while true do end end })' 'cannot set finalizers (__gc)'
 # In C, where nobody looks: the process ends.
-limited --max-seconds 0.3 'string.find(("a"):rep(40000), (".-"):rep(40) .. "b")' "$slow and did not stop"
+limited --max-seconds 0.3 'string.find(("a"):rep(40000), (".-"):rep(40) .. "b")' 'the command has run for more than 0.3 s and did not stop'
 limited --max-instructions 100000 'for i = 1, 1000000 do end' 'more than 100000 instructions'
 limited --max-instructions 100000 'while true do pcall(function() while true do end end) end' 'more than 100000 instructions'
 run --max-instructions 100000000 --max-seconds 60 --max-memory 100 -e 'assert(select(2, xpcall(error, function(e) return e .. "!" end, "x")) == "x!")

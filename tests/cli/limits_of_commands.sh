@@ -26,6 +26,10 @@ for words in "cache info" "completion bash" "decode 0x4000004000010080" doctor "
     exits 2
 done
 
+run doctor --max-seconds nan
+exits 2
+err_has "nan is no number"
+
 # They hold.
 awk 'BEGIN {
   print ".version 8.4\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<100000>;\nmov.u32 %r0, %tid.x;"
@@ -36,6 +40,9 @@ run lua --max-memory 30 large.ptx
 exits 1
 err "wgrun: not enough memory: script, checker and simulator may use 30 MiB (--max-memory)"
 run lua --max-seconds 0.1 large.ptx
+exits 1
+err_has 'the time for this work is over'
+run lua --max-seconds 0.0001 large.ptx # which is no 0
 exits 1
 err_has 'the time for this work is over'
 run lua --max-program 1000 large.ptx
@@ -59,6 +66,15 @@ echo 'io.write "written" return {}' > reading.lua
 run layout --restricted reading.lua NAME
 exits 1
 err_has "attempt to index a nil value (global 'io')"
+# What does not look at the time, as reading a file that nobody writes, ends with the process.
+mkfifo unwritten.ptx
+for words in "check unwritten.ptx" "lua unwritten.ptx" "sass unwritten.ptx" "layout unwritten.ptx NAME"; do
+    # shellcheck disable=SC2086
+    run $words --max-seconds 0.2
+    exits 1
+    err_has 'wgrun: the command has run for more than 0.2 s and did not stop: raise the limit: --max-seconds'
+done
+
 # Of the commands that a server starts.
 input='{"id": 1, "command": "lua", "file": "large.ptx", "options": {"max-memory": 30}}'
 run serve

@@ -133,6 +133,16 @@ s = socket.socket(socket.AF_UNIX); s.connect(\"here.sock\"); s.sendall(sys.stdin
 kill $server
 wait $server
 [ ! -e here.sock ] || bad "the socket is left"
+# A file is a file, and a value a value, whatever they are called.
+input='{"id": 1, "file": "--help"}
+{"id": 2, "text": "return 1", "name": "--help"}
+{"id": 3, "text": "return 1", "options": {"budget": "--help"}}'
+run serve
+out_has 'cannot read --help'
+out_has '"file":"--help"'
+out_has 'Could not convert: --budget = --help'
+out_lacks Usage
+input=
 run serve --socket "$(printf '%0120d' 0)"
 exits 1
 err_has "at most 107 bytes"

@@ -26,7 +26,7 @@ for option in "--max-seconds 5" --restricted; do
     # shellcheck disable=SC2086
     run $option -e 'print "ran"'
     exits 1
-    err_has "wgrun: cannot start a thread that watches the time of the script: Resource temporarily unavailable"
+    err_has "wgrun: cannot start a thread that watches the time: Resource temporarily unavailable"
     err_has "ulimit -u"
     out_lacks ran
 done

@@ -230,6 +230,7 @@ refuses("wg.gemm, epilogue: residual must be true or false, not \"yes\"", { resi
 refuses('wg.gemm, epilogue: `swiglu` takes a second product: gate = "silu"', { activation = "swiglu" })
 refuses("wg.gemm, epilogue: unknown gate `mish` (legal: gelu, relu, sigmoid, silu, tanh, or a function of k and two f32 registers)", { gate = "mish" })
 refuses("wg.gemm, epilogue: unknown quantize `row` (legal: 1x128)", { quantize = "row" })
+refuses("wg.gemm, epilogue: unknown row_sums `true` (legal: squares, rms, or a function)", { row_sums = true })
 refuses("wg.gemm, epilogue: unknown row_sums `mean` (legal: squares, rms, or a function)", { row_sums = "mean" })
 refuses("wg.gemm: `epilogue.gate` excludes `epilogue.activation`: it makes an element of two products, by an activation of its own", { gate = "silu", activation = "relu" })
 refuses("wg.gemm: `epilogue.residual` excludes `epilogue.beta`: the epilogue reads one matrix", { residual = true, beta = true })

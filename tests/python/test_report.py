@@ -58,6 +58,13 @@ class Outcomes(unittest.TestCase):
         with self.assertRaisesRegex(wgrun.ArgumentError, "nvcc -ptx"):
             wgrun.check("__global__ void k() {}", "folder/k.cu")
 
+    def test_a_name_like_an_option(self):
+        self.outcome(DOUBLE, "proved", name="--json")
+
+    def test_a_name_that_no_file_can_have(self):
+        with self.assertRaisesRegex(wgrun.ArgumentError, "a name of 5000 characters: 200 at most"):
+            wgrun.check("return 1", name="x" * 5000)
+
     def test_a_binary_without_kernels(self):
         report = wgrun.check(Path("/bin/sh"))
         self.assertEqual((report.outcome, len(report.reasons)), ("not checked", 1), report)

@@ -163,6 +163,49 @@ class Products(Case):
             with self.assertRaisesRegex(ValueError, text):
                 call()
 
+    def test_fp4_packed_for_another_shape(self):
+        """Packed weights of other sizes may have the same shape: it is rounded up to 64 rows and 512 of K."""
+        byte = lambda *shape: torch.full(shape, 127, dtype=torch.uint8, device=DEVICE)
+        for dtype in (torch.bfloat16, torch.float8_e4m3fn):
+            packed = wt.convert_weight_to_fp4pack(byte(40, 32), byte(40, 2), dtype)
+            x = random(2, 64).to(dtype)
+            self.assertEqual(wt.weight_fp4pack_mm(x, packed, out_features=40).shape, (2, 40))
+            self.assertEqual(wt.weight_fp4pack_mm(x, packed).shape, (2, 64))
+            for wrong, n, text in ((x, 48, "of a 40 x 64 matrix, but input and out_features are for one of 48 x 64"),
+                                   (random(2, 96).to(dtype), 40, "for one of 40 x 96"), (random(2, 96).to(dtype), None, "for one of 40 x 96")):
+                with self.assertRaisesRegex(ValueError, text):
+                    wt.weight_fp4pack_mm(wrong, packed, out_features=n)
+
+    def test_argument_types(self):
+        """The argument of another type is named, whatever failed with it."""
+        x, fp8 = random(16, 64), random(16, 64).to(torch.float8_e4m3fn)
+        one = torch.ones(1, device=DEVICE)
+        for call, text in ((lambda: wt.linear(None, x), "linear: input of type NoneType: Tensor"),
+                           (lambda: wt.linear(x, x, bias="x"), r"linear: bias of type str: Optional\[Tensor\]"),
+                           (lambda: wt.matmul(x, [1]), "matmul: other of type list: Tensor"),
+                           (lambda: wt.scaled_mm(fp8, fp8.t(), 1.0, one), "scaled_mm: scale_a of type float: Tensor"),
+                           (lambda: wt.grouped_mm(x, x, offs=(8, 16)), "grouped_mm: offs of type tuple"),
+                           (lambda: wt.attention(x, x, object()), "attention: value of type object: Tensor"),
+                           (lambda: wt.flash_attn_func(x[None, :, None], x[None, :, None], x[None, :, None], window_size="ab"),
+                            r"flash_attn_func: window_size of type str: tuple\[int, int\]"),
+                           (lambda: wt.dropout_mask(one, None, 1, 1, 1, 1), "dropout_mask: dropout_p of type NoneType: float"),
+                           (lambda: wt.convert_weight_to_fp4pack(torch.zeros(8, 32, dtype=torch.uint8), 3), "scale of type int: Tensor"),
+                           (lambda: wt.flash_attn_func(x[None, :, None], x[None, :, None], x[None, :, None], softcap=x),
+                            "flash_attn_func: softcap of type Tensor: float"),
+                           (lambda: wt.flash_attn_func(x[None, :, None], x[None, :, None], x[None, :, None], window_size=(1,)),
+                            "flash_attn_func: window_size of type tuple"),
+                           (lambda: wt.linear(x), "missing 1 required")):
+            with self.assertRaisesRegex(TypeError, text):
+                call()
+        keys = random(2, 32, 2, 64)
+        with self.assertRaisesRegex(ValueError, "lengths must be s32, 2, not a scalar"):  # what Lua says
+            wt.attention_decode(random(2, 1, 8, 64), keys, keys, torch.tensor(3, dtype=torch.int32, device=DEVICE))
+        for bias in (torch.ones(3, device=DEVICE), torch.ones(16, device=DEVICE, dtype=torch.complex64)):
+            with self.assertRaisesRegex(ValueError, "16 values are needed"):
+                wt.scaled_mm(fp8, fp8.t(), one, one, bias)
+            with self.assertRaisesRegex(ValueError, "16 values are needed"):
+                wt.linear(x, x, bias)
+
     def test_fp4_beside_fp8(self):
         magnitudes = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6], dtype=torch.float64, device=DEVICE)
         codes, fp8 = torch.cat([magnitudes, -magnitudes]), torch.float8_e4m3fn

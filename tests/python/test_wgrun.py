@@ -83,6 +83,10 @@ class Loading(unittest.TestCase):
         with redirect_stdout(out):
             script = wgrun.loads(SCALE, 2)
         self.assertEqual(out.getvalue(), "made\tscale\n")
+        out = io.StringIO()
+        with redirect_stdout(out):
+            wgrun.loads('require("wgrun").layout("(2,2):(2,1)"):print()')
+        self.assertIn("mode 0 down", out.getvalue())
         self.assertEqual(script.names, ("scale",))
         self.assertIs(script.only, script.scale)
         self.assertIs(script[0], script["scale"])
@@ -239,9 +243,12 @@ class Simulating(unittest.TestCase):
             with self.assertRaises(wgrun.ArgumentError) as caught:
                 kernel[1](*arguments)
             self.assertIn(message, str(caught.exception))
-        for grid in (0, (), (1, 1, 1, 1), -1):
+        for grid in (0, (), (1, 1, 1, 1), -1, "x", 1.0, [None], object(), np.ones(2, "f4")):
             with self.assertRaises(wgrun.ArgumentError):
                 kernel[grid](a, 1, 1)
+        for options in ({"block": "x"}, {"cluster": 1.0}, {"shared": -1}, {"shared": 1 << 64}):
+            with self.assertRaises(wgrun.ArgumentError):
+                kernel(a, 1, 1, grid=np.int64(1), **options)
         with self.assertRaises(wgrun.ArgumentError):
             kernel(a, 1, 1)
         for options in ({"backend": "gpu"}, {"backend": "tpu"}, {"numerics": "h300"}, {"stream": "x"}):
@@ -623,6 +630,22 @@ class Ptx(unittest.TestCase):
 
     def test_a_text_without_faults_has_no_findings(self):
         self.assertEqual(wgrun.check_ptx(".version 8.0\n.target sm_90a\n.address_size 64\n"), [])
+
+    def test_what_is_no_text_is_refused(self):
+        for what in (None, self.TEXT.encode(), 3):
+            with self.assertRaisesRegex(TypeError, f"a text of type {type(what).__name__}: str"):
+                wgrun.check_ptx(what)
+
+    def test_a_cancellation_ends_the_tool(self):
+        """Of a table of jumps that takes half a minute."""
+        slow = (".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k() {\n.reg .u32 %r;\nmov.u32 %r, %tid.x;\n"
+                f"L: t: .branchtargets {', '.join(['L'] * 20000)};\nbrx.idx %r, t;\nret;\n}}\n")
+        with wgrun.Cancellation() as cancellation:
+            threading.Timer(0.3, cancellation.request).start()
+            begun = time.monotonic()
+            with self.assertRaises(wgrun.Interrupted):
+                wgrun.check_ptx(slow)
+            self.assertLess(time.monotonic() - begun, 10)
 
     def test_what_is_no_ptx_has_findings(self):
         self.assertTrue(wgrun.check_ptx(".version 8.0\n.target sm_90a\n.visible .entry f()\n{\nmov.u32 %r1 %r2;\n}\n").errors)

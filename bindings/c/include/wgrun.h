@@ -258,7 +258,7 @@ typedef struct wgrun_engine_options {
     int run_kernels;
     int backend;                  /* wgrun_backend: what they run on where the script leaves it open */
     uint64_t seed;                /* of the simulator's schedules */
-    wgrun_text_function print;    /* receives what scripts print, line by line; NULL: standard output */
+    wgrun_text_function print;    /* receives what scripts print: lines, and pictures as a whole; NULL: standard output */
     void *print_user;
     wgrun_text_function log;      /* receives remarks and warnings; NULL: they are dropped */
     void *log_user;

@@ -22,7 +22,8 @@ def _whole(what: str, given: Any) -> int:
         refuse(f"{what} {given!r}: an integer is expected")
 
 
-def _extents(what: str, given: Optional[Extents]) -> tuple[int, ...]:
+def extents_of(what: str, given: Optional[Extents]) -> tuple[int, ...]:
+    """One to three of them; none where none are given."""
     if given is None:
         return ()
     out = tuple(_whole(what, one) for one in (given if isinstance(given, Iterable) else (given,)))
@@ -45,7 +46,7 @@ class Assumptions:
         """These as options of `wgrun check`."""
         out = []
         for name in ("block", "cluster", "grid"):
-            extents = _extents(name, getattr(self, name))
+            extents = extents_of(name, getattr(self, name))
             out += [f"--{name}={','.join(map(str, extents))}"] if extents else []
         out += [f"--assume={name}={_whole(f'assume: {name}', value)}" for name, value in (self.assume or {}).items()]
         return out + ([f"--budget={self._seconds():g}"] if self.budget is not None else [])
@@ -58,7 +59,7 @@ class Assumptions:
             *((c_text("assume", name), c_number(f"assume: {name}", _whole(f"assume: {name}", value), signed=True))
               for name, value in numbers.items()))
         for name in ("block", "cluster", "grid"):
-            extents = _extents(name, getattr(self, name))
+            extents = extents_of(name, getattr(self, name))
             if extents:
                 setattr(out, name, (ctypes.c_uint32 * 3)(*extents, *[1] * (3 - len(extents))))
         if self.budget is not None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import ctypes
 import signal
+import subprocess
 import threading
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType, TracebackType
@@ -13,7 +15,7 @@ from typing import Any, Callable, Iterator
 
 from . import _abi
 from ._abi import LIBRARY
-from ._errors import check
+from ._errors import Interrupted, check
 
 # `tokens`, `tellers`: those of the thread's with statements; `interrupts`: by Ctrl-C, during a call; `failure`: what a
 # teller has raised during a call
@@ -85,6 +87,21 @@ class Cancellation:
 
     def __exit__(self, _kind: type[BaseException] | None, _error: BaseException | None, _where: TracebackType | None) -> None:
         _threads.tokens.pop()
+
+
+def wait(process: subprocess.Popen[Any], seconds: float) -> None:
+    """Waits until a process ends. Raises subprocess.TimeoutExpired after so many seconds, and Interrupted once a token of the
+    thread's with statements is requested."""
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            process.wait(timeout=min(0.05, until - time.monotonic()))
+            return
+        except subprocess.TimeoutExpired:
+            if time.monotonic() >= until:
+                raise
+        if any(token.requested for token in getattr(_threads, "tokens", ())):
+            raise Interrupted("wgrun: interrupted", "EINTR")
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def main(words: Optional[Sequence[str]] = None) -> int:
             failed += report.outcome in bad
             if given.sarif:
                 options = [*_tool.limits(given.seconds), *(["--dynamic"] if given.dynamic else [])]
-                sarif.add(_tool.run(["check", "--sarif", *options[given.unrestricted:], str(file)], seconds=given.seconds).json())
+                sarif.add(_tool.run(["check", "--sarif", *options[given.unrestricted:], "--", str(file)], seconds=given.seconds).json())
         if given.sarif:
             given.sarif.write_text(json.dumps(sarif.document(), indent=1) + "\n")
     except (Error, OSError) as error:

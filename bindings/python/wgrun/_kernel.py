@@ -9,7 +9,7 @@ from typing import Any, Sequence, Tuple, Union
 
 from . import _abi
 from ._abi import LIBRARY
-from ._assumptions import Assumptions, Extents
+from ._assumptions import Assumptions, Extents, extents_of
 from ._assembly import AssemblyReport, report_of
 from ._cancellation import work
 from ._engine import Engine, Handle, backend_number, opened_by_work
@@ -53,14 +53,17 @@ def write_argument(out: _abi.Argument, value: Memory | int | float) -> object:
     return None
 
 
+def _three(what: str, given: Grid | None) -> tuple[int, int, int]:
+    """(x, y, z) of extents that are given; zeros where none are."""
+    extents = extents_of(what, given)
+    return (extents + (1, 1))[:3] if extents else (0, 0, 0)
+
+
 def grid_of(grid: Grid | None) -> tuple[int, int, int]:
     """(x, y, z) of a grid given as a number or as up to three."""
     if grid is None:
         refuse("the grid is missing: kernel[grid](...) or kernel(..., grid=...)")
-    extents = (grid,) if isinstance(grid, int) else tuple(grid)
-    if not 1 <= len(extents) <= 3 or not all(1 <= extent < 1 << 32 for extent in extents):
-        refuse(f"the grid {grid!r}: one to three extents, each at least 1")
-    return (extents + (1, 1))[:3]
+    return _three("grid", grid)
 
 
 @dataclass(frozen=True)
@@ -74,10 +77,6 @@ class Parameter:
     const: bool  #: a pointer or tensor map that the kernel only reads through
     box: tuple[int, ...]  #: of a tensor map: elements that a copy moves, the contiguous dimension first
     swizzle: int  #: of a tensor map, in bytes
-
-
-def _extents(given: Grid | None) -> tuple[int, int, int]:
-    return (0, 0, 0) if given is None else grid_of(given)
 
 
 #: Threads of a CTA, CTAs of a cluster, bytes of shared memory, where a PTX text leaves them to the launch.
@@ -139,7 +138,7 @@ class Kernel:
         values = [argument_of(argument, stream) for argument in arguments]
         memories = [value for value in values if type(value) is Memory]
         self.run(values, memories, device_of(memories, device), grid_of(grid), stream, backend, unchecked, seed, numerics,
-                 (_extents(block), _extents(cluster), shared))
+                 (_three("block", block), _three("cluster", cluster), c_number("shared", shared, False)))
 
     def run(self, values: list[Memory | int | float], memories: list[Memory], device: int | None,
             grid: tuple[int, int, int], stream: int | None, backend: str | None, unchecked: bool, seed: int,
@@ -241,7 +240,7 @@ class Kernel:
         in time by the model of an H200's SM. The options are those of a call. Raises CheckError; ArgumentError for runs
         that are too long."""
         return self._laid_out(arguments, grid, _abi.AUTO, unchecked, seed, numerics,
-                              (_extents(block), _extents(cluster), shared), LIBRARY.wgrun_kernel_timeline)
+                              (_three("block", block), _three("cluster", cluster), shared), LIBRARY.wgrun_kernel_timeline)
 
     def profile(self, *arguments: Any, grid: Grid | None = None, backend: str = "sim", clusters: int = 1, events: int = 4096,
                 unchecked: bool = False, seed: int = 0, numerics: str | None = None, block: Grid | None = None,
@@ -252,7 +251,7 @@ class Kernel:
         if clusters < 1 or events < 1:
             refuse("clusters and events: at least 1")
         return self._laid_out(arguments, grid, backend_number(backend), unchecked, seed, numerics,
-                              (_extents(block), _extents(cluster), shared), LIBRARY.wgrun_kernel_profile, clusters, events)
+                              (_three("block", block), _three("cluster", cluster), shared), LIBRARY.wgrun_kernel_profile, clusters, events)
 
     def _laid_out(self, arguments: Sequence[Any], grid: Grid | None, backend: int, unchecked: bool, seed: int,
                   numerics: str | None, left_open: LeftOpen, function: Any, *options: int) -> Timeline:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
 import re
-import subprocess
 from ctypes import byref, c_char_p
 from dataclasses import replace
 from typing import Any
@@ -16,15 +16,12 @@ from ._cancellation import work
 from ._errors import FileError, Finding, Findings, Note, Verdict
 
 
-def _by_tool(tool: str, text: str, given: Assumptions) -> str:
-    """What the tool prints, in whose process a text does no harm."""
-    done = subprocess.run([tool, "check", "--json", *given.words(), "-"], input=text, capture_output=True, text=True, check=False)
-    if not done.stdout.startswith("{"):
-        raise FileError(done.stderr.strip() or f"wgrun check ended with {done.returncode}", "EIO")
-    return done.stdout
+def _by_tool(text: str, given: Assumptions) -> Any:
+    """What the tool finds, in whose process a text does no harm."""
+    return _tool.run(["check", "--json", *given.words(), "-"], text=text, seconds=math.inf).json()
 
 
-def _by_library(text: str, given: Assumptions) -> str:
+def _by_library(text: str, given: Assumptions) -> Any:
     """The same, by the library."""
     printed = c_char_p()
     raw = text.encode()
@@ -32,12 +29,13 @@ def _by_library(text: str, given: Assumptions) -> str:
         work(lambda: LIBRARY.wgrun_check_ptx_given(b"stdin", raw, len(raw), given.struct(), byref(printed)))
     except (ImportError, OSError) as error:
         raise FileError(f"no wgrun on PATH and none in WGRUN_TOOL, and {error}", "ENOENT") from None
-    return (printed.value or b"").decode()
+    return json.loads(printed.value or b"")
 
 
-def _checked(text: str, given: Assumptions) -> str:
-    tool = _tool.found()
-    return _by_tool(tool, text, given) if tool else _by_library(text, given)
+def _checked(text: str, given: Assumptions) -> Any:
+    if not isinstance(text, str):
+        raise TypeError(f"a text of type {type(text).__name__}: str")
+    return (_by_tool if _tool.found() else _by_library)(text, given)
 
 
 def _finding(given: dict[str, Any]) -> Finding:
@@ -101,7 +99,7 @@ def _printed(finding: Finding) -> str:
 
 def check_text(text: str, name: str, at_sources: bool, given: Assumptions = Assumptions()) -> Findings:
     """Checks a PTX text that findings call `name`. at_sources: findings are at lines of the source, where .loc tells them."""
-    listed = _named(json.loads(_checked(text, given)), name)
+    listed = _named(_checked(text, given), name)
     findings = [_finding(given) for given in listed["findings"]]
     if at_sources:
         sources = _Sources(text)

@@ -169,12 +169,12 @@ def check(what: Union[str, "os.PathLike[str]"], name: Optional[str] = None, *, s
         if isinstance(what, str):
             with _tool.Text(what, name) as text:
                 file = text.name
-                ran = _tool.run([*words, *limited, file], folder=text.folder, seconds=seconds)
+                ran = _tool.run([*words, *limited, "--", file], folder=text.folder, seconds=seconds)
         else:
             file = os.fspath(what) if folder is None else os.path.abspath(what)
             if not os.path.exists(file):
                 raise FileError(f"there is no file {file}", "ENOENT")
-            ran = _tool.run([*words, *limited, file], folder=folder, seconds=seconds)
+            ran = _tool.run([*words, *limited, "--", file], folder=folder, seconds=seconds)
     except LimitError as error:
         return failed(file, error)
     if ran.out.startswith("{"):

@@ -14,6 +14,7 @@ import threading
 from pathlib import Path
 from typing import Any, NamedTuple, Optional, Sequence
 
+from ._cancellation import wait
 from ._errors import FileError, LimitError, refuse
 
 #: Seconds that a command may take where the caller says nothing.
@@ -63,7 +64,7 @@ def run(words: Sequence[str], *, text: Optional[str] = None, folder: Optional[st
             if process.stdin:
                 process.stdin.write((text or "").encode())
                 process.stdin.close()
-            process.wait(timeout=seconds + GRACE)
+            wait(process, seconds + GRACE)
         except BaseException as error:
             os.killpg(process.pid, signal.SIGKILL)
             if isinstance(error, subprocess.TimeoutExpired):
@@ -117,6 +118,8 @@ def file_name(text: str, name: Optional[str]) -> str:
         refuse(f"{name} is neither a script of wgrun nor PTX: compile it (nvcc -ptx -arch=sm_90a -lineinfo), and give the PTX")
     ending = ".ptx" if is_ptx(text) or (name or "").endswith(".ptx") else ".lua"
     stem = Path(name or "kernel").name
+    if len(stem.encode("utf-8", "replace")) > 200:  # files have names of 255 bytes at most
+        refuse(f"a name of {len(stem)} characters: 200 at most")
     return stem if stem.endswith(ending) else stem + ending
 
 
@@ -147,4 +150,4 @@ class Text:
 
     def run(self, *words: str, seconds: float = SECONDS) -> Ran:
         """Runs a command with these words on the text, within the limits."""
-        return run([*words, *limits(seconds), self.name], folder=self.folder, seconds=seconds)
+        return run([*words, *limits(seconds), "--", self.name], folder=self.folder, seconds=seconds)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <numeric>
 
@@ -69,7 +70,8 @@ bool Forms::joins(Form& form, Wide& difference) {
 /// Where several numbers of the launch decide in a loop, it may come out either way in each turn; for all who
 /// compare the same, in the same one. Returns whether that is so.
 bool Forms::is_either(const Step& step, const Form& form, const Wide& difference, bool anywhere) {
-    Source sum, turns;
+    Source sum;
+    std::array<Source, 3> turns;  // by the kind of a variable
     Form rest = form;
     const auto first = difference[static_cast<std::size_t>(std::countr_zero(execution_.active))];
     sum.constant = first;
@@ -79,12 +81,14 @@ bool Forms::is_either(const Step& step, const Form& form, const Wide& difference
         sum.constant -= slope * symbols_.roots[static_cast<std::size_t>(root_of(variable))].value;
         add(rest, form_of_root(root_of(variable)), -slope);
     }
-    turns.roots = {rest.begin(), rest.end()};
+    for (const auto& [variable, slope] : rest)
+        turns[static_cast<std::size_t>(which_of(variable))].roots[root_of(variable)] = slope;
     for (int lane = 0; lane < isa::lanes; ++lane)
         if (active(lane) && difference[static_cast<std::size_t>(lane)] != first) return false;
     if (!anywhere && rest.empty() && (loops_ == nullptr || loops_->innermost(execution_.warp->pc) == nullptr))
         return false;
-    const int root = compared_root({isa::method_of(*step.op, step.form), {sum, turns}}, 0);
+    const int root =
+        compared_root({isa::method_of(*step.op, step.form), {sum, turns[0], turns[1], turns[2]}}, 0);
     symbols_.roots[static_cast<std::size_t>(root)].most = 1;
     room_[root] = 0;
     become(step, root);

@@ -174,7 +174,7 @@ struct Symbols {
         if (added) {
             const bool any = std::ranges::any_of(origin.second, [&](const Source& source) {
                 return std::ranges::any_of(source.roots, [&](const auto& one) {
-                    return roots[static_cast<std::size_t>(one.first)].any;
+                    return roots.at(static_cast<std::size_t>(one.first)).any;
                 });
             });
             roots.emplace_back().any = any;

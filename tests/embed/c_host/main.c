@@ -587,6 +587,25 @@ static void misuse(wgrun_engine *engine) {
     CHECK(wgrun_dtype_bits(WGRUN_B1) == 1 && wgrun_dtype_bits(WGRUN_F64) == 64 && wgrun_dtype_bits(999) == 0);
 }
 
+/* Pictures and the debugger print as scripts do, and the host's standard input is not the debugger's. */
+static void prints(void) {
+    wgrun_engine_options options = {0};
+    struct heard heard = {{0}, NULL, 0};
+    wgrun_engine *engine = NULL;
+    wgrun_script *script = NULL;
+    options.size = sizeof options;
+    options.run_kernels = 1;
+    options.print = hear;
+    options.print_user = &heard;
+    REQUIRE(wgrun_engine_open(&options, &engine) == WGRUN_OK);
+    REQUIRE(load(engine, "local wg = require 'wgrun' wg.layout('(2,2):(2,1)'):print()\n"
+                         "wg.kernel('k', { threads = 32 }, function(k) k:bar_sync(0) end):debug { grid = 1 }", &script) == WGRUN_OK);
+    CHECK(strstr(heard.text, "mode 0 down") != NULL);
+    CHECK(strstr(heard.text, "before the first step") != NULL);
+    CHECK(wgrun_script_close(script) == WGRUN_OK);
+    CHECK(wgrun_engine_close(engine) == WGRUN_OK);
+}
+
 /* An engine for each thread. */
 static void *work(void *argument) {
     static const int64_t shape[1] = {256};
@@ -742,6 +761,7 @@ int main(void) {
     CHECK(wgrun_version()[0] != 0);
     REQUIRE(wgrun_engine_open(NULL, &engine) == WGRUN_OK);
     kernels();
+    prints();
     findings_of_kernels(engine);
     findings_of_a_run(engine);
     scripts(engine);

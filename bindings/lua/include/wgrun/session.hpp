@@ -32,9 +32,12 @@ struct Session {
     std::uint64_t seed = 0;  ///< of the simulator's schedule, for launches without `seed`
     /// While it is true, simulator runs stop, and so does Lua code that was interrupted (interrupt.hpp).
     std::atomic<bool> stop = false;
-    bool terminal = true;        ///< where standard error is one, a line there may say what takes long
+    /// Where standard error is one, a line there may say what takes long; the debugger reads standard input.
+    bool terminal = true;
     bool colour = false;         ///< of remarks, on standard error
     bool colour_output = false;  ///< of pictures, on standard output
+    /// Receives what pictures and the debugger print. If it is empty, standard output does.
+    std::function<void(std::string_view)> print;
     /// Receives remarks ("no GPU here: running on the simulator"). May be empty.
     std::function<void(std::string_view)> remark;
     /// Receives warnings about a kernel that runs nevertheless. May be empty.

@@ -13,6 +13,7 @@ from ._attention_options import (BACKWARD, FORWARD, Options, as_sink, empty_o, f
                                  more_options, of_no_keys, options_of, widened)
 from ._dropout import state_of
 from ._made import autocast, launcher, missing, operation, ready, script, untraced, wrong
+from ._typed import typed
 
 
 def _heads(q: Tensor, k: Tensor, layout: str) -> tuple[int, int]:
@@ -137,6 +138,7 @@ def _mask(what: str, query: Tensor, key: Tensor, mask: Tensor) -> tuple[str, Ten
     return "bias", torch.where(added == -math.inf, added, added.clamp(-1e9, 1e9)).contiguous()
 
 
+@typed
 def attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor] = None, dropout_p: float = 0.0,
               is_causal: bool = False, scale: Optional[float] = None, enable_gqa: bool = False) -> Tensor:
     """torch.nn.functional.scaled_dot_product_attention: tensors are batch x heads x sequence x head size, or such views of
@@ -164,6 +166,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Ten
 scaled_dot_product_attention = attention
 
 
+@typed
 def flash_attn_func(q: Tensor, k: Tensor, v: Tensor, dropout_p: float = 0.0, softmax_scale: Optional[float] = None,
                     causal: bool = False, window_size: tuple[int, int] = (-1, -1), softcap: float = 0.0,
                     alibi_slopes: Optional[Tensor] = None, deterministic: bool = False,

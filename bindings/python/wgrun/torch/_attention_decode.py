@@ -10,6 +10,7 @@ from torch import Tensor
 from ._attention_checks import check_sink, scale_of, slopes_of
 from ._attention_options import DECODE, alibi, more_options
 from ._made import DTYPES, dtype_of, launcher, operation, ready, script, untraced, wrong
+from ._typed import typed
 
 
 @operation("attention_decode")
@@ -42,6 +43,7 @@ def _check_decode(what: str, q: Tensor, k_cache: Tensor, v_cache: Tensor) -> Non
         wrong(what, f"Q {tuple(q.shape)} and caches {tuple(k_cache.shape)}, {tuple(v_cache.shape)} do not fit")
 
 
+@typed
 def attention_decode(q: Tensor, k_cache: Tensor, v_cache: Tensor, cache_seqlens: Union[Tensor, int],
                      block_table: Optional[Tensor] = None, softmax_scale: Optional[float] = None, causal: bool = False,
                      softcap: float = 0.0, alibi_slopes: Optional[Tensor] = None,

@@ -13,6 +13,7 @@ from ._attention_options import (BACKWARD, FORWARD, alibi, as_sink, empty_o, fak
                                  more_options, of_no_keys, options_of, widened)
 from ._dropout import state_of
 from ._made import launcher, operation, ready, script, untraced, wrong
+from ._typed import typed
 
 
 @operation("attention_packed")
@@ -93,6 +94,7 @@ def _check_starts(what: str, queries: Tensor, keys: Tensor) -> None:
                         "same number of both")
 
 
+@typed
 def flash_attn_varlen_func(q: Tensor, k: Tensor, v: Tensor, cu_seqlens_q: Tensor, cu_seqlens_k: Tensor, max_seqlen_q: int,
                            max_seqlen_k: int, dropout_p: float = 0.0, softmax_scale: Optional[float] = None,
                            causal: bool = False, window_size: tuple[int, int] = (-1, -1), softcap: float = 0.0,

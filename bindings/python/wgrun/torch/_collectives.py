@@ -9,6 +9,7 @@ from torch import Tensor
 
 from ._made import DTYPES, bucket, dtype_of, launcher, missing, operation, ready, untraced, wrong
 from ._products import _flat, _operand, _unit
+from ._typed import typed
 
 _ALIGNMENT = 1 << 21  # of the memory that grows
 _ROWS = 512  # a tile's, or those of a cluster of tiles: a divisor of this
@@ -153,6 +154,7 @@ def _check(what: str, a: Tensor, bs: List[Tensor], dim: int) -> None:
             missing(what, f"{tuple(a.shape)} and {tuple(b.shape)}: K and N that are no multiples of {_unit(a)}")
 
 
+@typed
 def all_gather_matmul(A_shard: Tensor, Bs: List[Tensor], gather_dim: int, group_name: str, *,
                       return_A: bool = True) -> tuple[Optional[Tensor], List[Tensor]]:
     """torch.ops.symm_mem.fused_all_gather_matmul: A, the shards of all processes of the group, one behind the other along
@@ -166,6 +168,7 @@ def all_gather_matmul(A_shard: Tensor, Bs: List[Tensor], gather_dim: int, group_
     return out.pop() if return_A else None, out
 
 
+@typed
 def matmul_reduce_scatter(A: Tensor, B: Tensor, reduce_op: str, scatter_dim: int, group_name: str) -> Tensor:
     """torch.ops.symm_mem.fused_matmul_reduce_scatter: this process's part, along `scatter_dim`, of the sum ("sum") or mean ("avg")
     of A @ B of all processes of the group. Parts are rounded to the tensors' dtype before they are summed, always in the same

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from ._made import untraced, wrong
+from ._typed import typed
 
 _ROUNDS, _BITS = 7, 15
 _MULTIPLIERS, _WEYL = (0xD2511F53, 0xCD9E8D57), (0x9E3779B9, 0xBB67AE85)
@@ -34,6 +35,7 @@ def _product(x: Tensor, by: int) -> tuple[Tensor, Tensor]:
     return (high >> 16) + (low >> 32), low & _WORD
 
 
+@typed
 def dropout_mask(state: Tensor, dropout_p: float, batch: int, heads: int, queries: int, keys: int) -> Tensor:
     """What the attention of this package keeps with dropout_p: bool, batch x heads x queries x keys. state: what
     flash_attn_func and flash_attn_varlen_func return in the third place with return_attn_probs: seed and offset. Of packed

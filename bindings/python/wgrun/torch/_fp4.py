@@ -9,10 +9,12 @@ import torch
 from torch import Tensor
 
 from ._made import DTYPES, bucket, launcher, operation, ready, untraced, wrong
+from ._typed import typed
 
 _GROUPS = {"mxfp4": 32, "nvfp4": 16}
 _WORDS = {"mxfp4": 544, "nvfp4": 576}  # of a unit of packed weights
 _FACTORS = 64  # of the rows of a block, behind its units of mxfp4 for inputs of float8_e4m3fn
+_PACKED_OF = "_wgrun_packed_of"  # an attribute of packed weights: their N and K, which their shape has rounded up
 _FP8 = torch.float8_e4m3fn
 _E8M0 = getattr(torch, "float8_e8m0fnu", torch.uint8)
 _X2 = getattr(torch, "float4_e2m1fn_x2", torch.uint8)
@@ -56,13 +58,17 @@ def _(weight: Tensor, scale: Tensor, input_dtype: torch.dtype = torch.bfloat16) 
     return _packed_like(weight, _format_of(weight, scale, input_dtype), input_dtype)
 
 
+@typed
 def convert_weight_to_fp4pack(weight: Tensor, scale: Tensor, input_dtype: torch.dtype = torch.bfloat16) -> Tensor:
     """Weights in the order of weight_fp4pack_mm, as torch._convert_weight_to_int4pack is of another one; once for all
     products. weight: N x K / 2 of uint8 (or float4_e2m1fn_x2), the first of two e2m1 in the lower bits. scale: N x K / 32 of
     float8_e8m0fnu or uint8 makes them mxfp4, N x K / 16 of float8_e4m3fn nvfp4.
     input_dtype: bfloat16, or float8_e4m3fn with mxfp4; the order differs."""
     _format_of(weight, scale, input_dtype)
-    return _convert(weight, scale, input_dtype)
+    packed = _convert(weight, scale, input_dtype)
+    if not torch.compiler.is_compiling():
+        setattr(packed, _PACKED_OF, (weight.shape[0], 2 * weight.shape[1]))
+    return packed
 
 
 @operation("weight_fp4pack_mm")
@@ -121,8 +127,13 @@ def _check(input: Tensor, packed: Tensor, scale: Optional[Tensor], out_features:
     _check_packed(what, input, packed, b_type, scale is not None)
     if out_features is not None and (out_features % 8 or packed.shape[0] != -(-out_features // 64)):
         wrong(what, f"out_features {out_features} and weights {tuple(packed.shape)}: a multiple of 8, of as many blocks of 64")
+    n, k = getattr(packed, _PACKED_OF, (out_features, input.shape[-1]))
+    if k != input.shape[-1] or out_features not in (None, n):
+        wrong(what, f"weights that are packed of a {n} x {k} matrix, but input and out_features are for one of "
+                    f"{n if out_features is None else out_features} x {input.shape[-1]}")
 
 
+@typed
 def weight_fp4pack_mm(input: Tensor, packed: Tensor, scale: Optional[Tensor] = None, out_features: Optional[int] = None,
                       input_scale: Optional[Tensor] = None, out_dtype: Optional[torch.dtype] = None) -> Tensor:
     """input @ weight.T, of weights that convert_weight_to_fp4pack has packed, as torch._weight_int4pack_mm is of other ones.

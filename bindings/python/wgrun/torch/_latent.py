@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from ._made import DTYPES, dtype_of, launcher, operation, ready, wrong
+from ._typed import typed
 
 _ROW, _VALUE, _TILES = 576, 512, 656  # elements of a row and of its value; bytes of an 8-bit row with scales
 
@@ -33,6 +34,7 @@ def _(q: Tensor, cache: Tensor, lengths: Tensor, pages: Optional[Tensor], scale:
     return q.new_empty((*q.shape[:3], _VALUE))
 
 
+@typed
 def mla_decode(q: Tensor, cache: Tensor, cache_seqlens: Union[Tensor, int], softmax_scale: float,
                block_table: Optional[Tensor] = None, causal: bool = True, descale: Optional[Tensor] = None) -> Tensor:
     """Multi-head latent attention in its absorbed form, of a few queries at the end of each sequence to its cache, as

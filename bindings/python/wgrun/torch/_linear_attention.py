@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from ._made import DTYPES, bucket, dtype_of, missing, operation, ready, refuse_others, script, starts_of, wrong
+from ._typed import typed
 
 _DIM = 128
 
@@ -146,6 +147,7 @@ def _call(what: str, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, s
     return o.view_as(v), state if output_final_state else None
 
 
+@typed
 def delta_rule(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, scale: Optional[float] = None,
                initial_state: Optional[Tensor] = None, output_final_state: bool = False, use_qk_l2norm_in_kernel: bool = False,
                state_v_first: bool = False, cu_seqlens: Optional[Tensor] = None,
@@ -158,6 +160,7 @@ def delta_rule(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, scale: 
                  state_v_first, cu_seqlens, others)
 
 
+@typed
 def kda(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, scale: Optional[float] = None,
         initial_state: Optional[Tensor] = None, output_final_state: bool = False, use_qk_l2norm_in_kernel: bool = False,
         state_v_first: bool = False, cu_seqlens: Optional[Tensor] = None, safe_gate: bool = False,

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from .._launcher import Again
 from ._made import DTYPES, autocast, bucket, dtype_of, launcher, missing, operation, ready, untraced, wrong
+from ._typed import typed
 
 
 _BIAS = ("epilogue", (("bias", "column"),))
@@ -144,15 +145,20 @@ def _flat(tensor: Tensor) -> Tensor:
     return tensor if tensor.dim() == 2 else tensor.reshape(math.prod(tensor.shape[:-1]), tensor.shape[-1])
 
 
+def _check_bias(what: str, bias: Optional[Tensor], columns: int) -> None:
+    if bias is not None and (bias.shape != (columns,) or bias.is_complex()):
+        wrong(what, f"bias of {bias.dtype} {tuple(bias.shape)}: {columns} values are needed")
+
+
 @untraced
 def _check_linear(input: Tensor, weight: Tensor, bias: Optional[Tensor]) -> None:
     dtype_of("linear", input, weight, f32=True)
     if weight.dim() != 2 or input.dim() < 1 or input.shape[-1] != weight.shape[1]:
         wrong("linear", f"input {tuple(input.shape)} and weight {tuple(weight.shape)} do not fit: (..., K) and (N, K)")
-    if bias is not None and bias.shape != (weight.shape[0],):
-        wrong("linear", f"bias {tuple(bias.shape)}: {weight.shape[0]} values are needed")
+    _check_bias("linear", bias, weight.shape[0])
 
 
+@typed
 def linear(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
     """torch.nn.functional.linear: input @ weight.T + bias. bfloat16, float16 or float32, as matmul; sums are f32."""
     input, weight, bias = autocast(input, weight, bias)
@@ -216,6 +222,7 @@ def _check_matmul(input: Tensor, other: Tensor) -> None:
         wrong("matmul", f"{tuple(input.shape)} and {tuple(other.shape)} do not fit")
 
 
+@typed
 def matmul(input: Tensor, other: Tensor) -> Tensor:
     """torch.matmul: vectors, matrices, and batches of them that broadcast. bfloat16, float16 or float32; sums are f32.
     float32 numbers are multiplied as sums of bfloat16 ones: of three with an error like that of float32 products, unless
@@ -278,23 +285,26 @@ def _(mat_a: Tensor, mat_b: Tensor, scale_a: Tensor, scale_b: Tensor, bias: Opti
 
 
 @untraced
-def _check_scaled(mat_a: Tensor, mat_b: Tensor, scale_a: Tensor, scale_b: Tensor, out_dtype: torch.dtype) -> None:
+def _check_scaled(mat_a: Tensor, mat_b: Tensor, scale_a: Tensor, scale_b: Tensor, bias: Optional[Tensor],
+                  out_dtype: torch.dtype) -> None:
     if mat_a.dim() != 2 or mat_b.dim() != 2 or mat_a.shape[1] != mat_b.shape[0]:
         wrong("scaled_mm", f"{tuple(mat_a.shape)} and {tuple(mat_b.shape)} do not fit")
     if mat_a.dtype != mat_b.dtype or mat_a.dtype not in (torch.float8_e4m3fn, torch.float8_e5m2):
         wrong("scaled_mm", f"{mat_a.dtype} and {mat_b.dtype}: float8_e4m3fn or float8_e5m2, the same of both")
     if out_dtype not in (torch.bfloat16, torch.float16, torch.float32):
         wrong("scaled_mm", f"out_dtype {out_dtype}: bfloat16, float16 or float32")
+    _check_bias("scaled_mm", bias, mat_b.shape[1])
     _scales("scaled_mm", mat_a, mat_b, scale_a, scale_b)
 
 
+@typed
 def scaled_mm(mat_a: Tensor, mat_b: Tensor, scale_a: Tensor, scale_b: Tensor, bias: Optional[Tensor] = None,
               scale_result: Optional[Tensor] = None, out_dtype: torch.dtype = torch.bfloat16,
               use_fast_accum: bool = False) -> Tensor:
     """torch._scaled_mm: (scale_a * mat_a) @ (scale_b * mat_b) + bias, of float8_e4m3fn or float8_e5m2. mat_a is M x K; mat_b is
     K x N, best as the transposed view of an N x K tensor. Scales are one each, (M, 1) and (1, N), or (M, K / 128) and
     (K / 128, N / 128). use_fast_accum changes nothing: sums are those of the tensor cores, and of block scales f32."""
-    _check_scaled(mat_a, mat_b, scale_a, scale_b, out_dtype)
+    _check_scaled(mat_a, mat_b, scale_a, scale_b, bias, out_dtype)
     if scale_result is not None:
         missing("scaled_mm", "scale_result: D is of 16 or 32 bits")
     return _scaled(mat_a, mat_b, scale_a, scale_b, bias, out_dtype)
@@ -366,6 +376,7 @@ def _check_grouped(mat_a: Tensor, mat_b: Tensor, offs: Optional[Tensor]) -> None
         wrong("grouped_mm", f"{tuple(mat_a.shape)}, {tuple(mat_b.shape)} and offs {tuple(offs.shape)}: (M, K), (G, K, N) and (G,)")
 
 
+@typed
 def grouped_mm(mat_a: Tensor, mat_b: Tensor, *, offs: Optional[Tensor] = None, bias: Optional[Tensor] = None,
                out_dtype: Optional[torch.dtype] = None) -> Tensor:
     """torch.nn.functional.grouped_mm: mat_a (rows of all groups, K) by mat_b (G, K, N), offs (G,) int32, where the rows of each group

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from ._made import DTYPES, bucket, dtype_of, missing, operation, ready, refuse_others, script, starts_of, wrong
+from ._typed import typed
 
 _SIZES = (64, 128)
 
@@ -131,6 +132,7 @@ def _gradients(ctx: Any, dy: Tensor, d_states: Tensor) -> tuple[Optional[Tensor]
 _ssd.register_autograd(_gradients, setup_context=_context)
 
 
+@typed
 def ssd(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, chunk_size: Optional[int] = None, D: Optional[Tensor] = None,
         z: Optional[Tensor] = None, dt_bias: Optional[Tensor] = None, initial_states: Optional[Tensor] = None,
         cu_seqlens: Optional[Tensor] = None, dt_softplus: bool = False, dt_limit: tuple[float, float] = (0.0, math.inf),
