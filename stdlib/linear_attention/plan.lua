@@ -9,8 +9,8 @@ local module = {}
 
 -- How many segments take the least time, where the numbers of tokens and sequences are known: as many as the SMs can
 -- work on in one round, since the second round of a few CTAs would take as long as the first. Segments of few chunks
--- are not worth it, nor are two of packed sequences, nor four where the preparation would otherwise run at the same time
--- (docs/experiments/linear_attention.md).
+-- are not worth it, nor are two of packed sequences, nor four where the preparation would otherwise run at the same
+-- time (docs/experiments/linear_attention.md).
 local function segments_for(p, problem)
   local tokens, batch = problem[1], problem[2] or 1
   local ctas = p.dim // p.columns * p.heads * batch -- for each segment
