@@ -229,6 +229,7 @@ set(rooms "")
 # A file name that stands in several folders is a role, which means the same in each of them; other names stand once.
 set(roles activation block consume copies exclusions gemm kernel launch mainloop options parameters plan product scheduler)
 set(names "")
+list(REMOVE_ITEM parts first_use.lua)    # runs them
 foreach(part IN LISTS parts)
     string(REGEX REPLACE "/.*|\\.lua$" "" room ${part})
     list(APPEND rooms ${room})

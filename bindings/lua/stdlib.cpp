@@ -22,16 +22,27 @@ extern const char lua_ident[] __attribute__((weak));
 namespace wgrun::lua {
 namespace {
 
-constexpr const char* native_name = "wgrun.native";
-
 char classes_key;  // registry: the classes that are Lua tables, by name
+
+/// The file that runs the others.
+constexpr std::string_view runner = "first_use";
+
+const StdlibFile* file_named(std::string_view name) {
+    const auto found = std::ranges::find(stdlib_files(), name, &StdlibFile::name);
+    return found == stdlib_files().end() ? nullptr : &*found;
+}
+
+/// Returns what the build knows of the file; nothing where it could not run Lua.
+StdlibPart part_of(const StdlibFile& file) {
+    const std::span<const StdlibPart> parts = stdlib_code().files;
+    const auto index = static_cast<std::size_t>(&file - stdlib_files().data());
+    return index < parts.size() ? parts[index] : StdlibPart{};
+}
 
 /// Returns what Lua has made of the file; empty where the host's Lua is not the one of the build.
 std::string_view code_of(const StdlibFile& file) {
-    static const StdlibCode code =
-        &lua_ident != nullptr && stdlib_code().lua == lua_ident ? stdlib_code() : StdlibCode{};
-    const auto index = static_cast<std::size_t>(&file - stdlib_files().data());
-    return index < code.files.size() ? code.files[index] : std::string_view();
+    static const bool suits = &lua_ident != nullptr && stdlib_code().lua == lua_ident;
+    return suits ? part_of(file).code : std::string_view();
 }
 
 // Pushes the file's chunk.
@@ -46,10 +57,33 @@ void load_file(lua_State* L, const StdlibFile& file) {
     if (status != LUA_OK) lua_error(L);
 }
 
-// package.preload[modname]: the upvalue is the file (light userdata).
-int run_file(lua_State* L) {
-    load_file(L, *static_cast<const StdlibFile*>(lua_touserdata(L, lua_upvalueindex(1))));
+// chunk(name, globals): the function of a file.
+int chunk(lua_State* L) {
+    const StdlibFile* file = file_named(string_argument(L, 1));
+    if (file == nullptr) return luaL_argerror(L, 1, "no file of the library");
+    load_file(L, *file);
+    lua_pushvalue(L, 2);
+    lua_setupvalue(L, -2, 1);
+    return 1;
+}
+
+int all_results(lua_State* L, int /*status*/, lua_KContext /*context*/) { return lua_gettop(L); }
+
+// What stands in the place of a function until it is called; upvalue: see native.first_use.
+int call_first(lua_State* L) {
+    lua_pushvalue(L, lua_upvalueindex(1));
     lua_call(L, 0, 1);
+    lua_insert(L, 1);
+    lua_callk(L, lua_gettop(L) - 1, LUA_MULTRET, 0, all_results);
+    return all_results(L, LUA_OK, 0);
+}
+
+// native.first_use(find): a function that calls the one that find() returns. It is a C function, so that a
+// script's frame stays where it returns the call (shield.hpp).
+int first_use(lua_State* L) {
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    lua_settop(L, 1);
+    lua_pushcclosure(L, call_first, 1);
     return 1;
 }
 
@@ -176,13 +210,14 @@ void push_roofline(lua_State* L) {
     lua_setfield(L, -2, "roofline");
 }
 
-/// Pushes the module "wgrun.native".
-void push_native(lua_State* L) {
+/// Pushes the module "wgrun.native". `module` is the place of wg.
+void push_native(lua_State* L, int module) {
     static const luaL_Reg functions[] = {{"fail", fail_from_lua},
                                          {"option_schema", option_schema_of},
                                          {"nearest", nearest_of},
                                          {"element_type", element_type},
                                          {"shielded", shielded_from_lua},
+                                         {"first_use", first_use},
                                          {"before_body", before_body},
                                          {"after_body", after_body},
                                          {"points_to", points_to},
@@ -190,6 +225,10 @@ void push_native(lua_State* L) {
                                          {"simulated_only", simulated_only_from_lua},
                                          {nullptr, nullptr}};
     luaL_newlib(L, functions);
+    lua_getfield(L, module, "sparse");
+    lua_getfield(L, -1, "compress");
+    lua_setfield(L, -3, "compress");
+    lua_pop(L, 1);
     lua_createtable(L, 0, 6);
     set_methods<Layout>(L, "layout");
     set_methods<Swizzle>(L, "swizzle");
@@ -209,75 +248,33 @@ void push_native(lua_State* L) {
     push_host(L);
 }
 
-/// Pushes the name by which a file is required.
-void push_file_name(lua_State* L, const StdlibFile& file) {
-    lua_pushliteral(L, "wgrun.");
-    lua_pushlstring(L, file.name.data(), file.name.size());
-    lua_concat(L, 2);
-}
-
-/// Requires each file. The argument is the module table, which the files require as well.
-int run_files(lua_State* L) {
-    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
-    lua_pushvalue(L, 1);
-    lua_setfield(L, 2, "wgrun");
-    push_native(L);
-    lua_setfield(L, 2, native_name);
+/// Pushes the functions of each file that scripts can call, by the file's name.
+void push_functions(lua_State* L) {
+    lua_newtable(L);
     for (const StdlibFile& file : stdlib_files()) {
-        push_file_name(L, file);
-        lua_pushlightuserdata(L, const_cast<StdlibFile*>(&file));
-        lua_pushcclosure(L, run_file, 1);
-        lua_rawset(L, 3);
+        const std::span<const std::string_view> functions = part_of(file).functions;
+        if (functions.empty()) continue;
+        lua_pushlstring(L, file.name.data(), file.name.size());
+        lua_createtable(L, static_cast<int>(functions.size()), 0);
+        for (lua_Integer i = 0; const std::string_view function : functions) {
+            lua_pushlstring(L, function.data(), function.size());
+            lua_rawseti(L, -2, ++i);
+        }
+        lua_rawset(L, -3);
     }
-    for (const StdlibFile& file : stdlib_files()) {
-        lua_getglobal(L, "require");
-        push_file_name(L, file);
-        lua_call(L, 1, 0);
-    }
-    return 0;
-}
-
-bool is_own(std::string_view module) {
-    if (module == native_name) return true;
-    constexpr std::string_view prefix = "wgrun.";
-    if (!module.starts_with(prefix)) return false;
-    module.remove_prefix(prefix.size());
-    return std::ranges::find(stdlib_files(), module, &StdlibFile::name) != stdlib_files().end();
-}
-
-/// Takes the library's modules out of a table of require's. It allocates nothing, since memory may be what an
-/// error was about.
-void forget_modules(lua_State* L, const char* table) {
-    luaL_getsubtable(L, LUA_REGISTRYINDEX, table);
-    for (lua_pushnil(L); lua_next(L, -2) != 0;) {
-        lua_pop(L, 1);
-        if (lua_type(L, -1) != LUA_TSTRING || !is_own(lua_tostring(L, -1))) continue;
-        lua_pushvalue(L, -1);
-        lua_pushnil(L);
-        lua_rawset(L, -4);
-    }
-    lua_pop(L, 1);
 }
 
 }  // namespace
 
 void run_stdlib(lua_State* L) {
     luaL_checkstack(L, 8, nullptr);
-    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-    lua_getfield(L, -1, "wgrun");
-    lua_pushcfunction(L, run_files);
-    lua_pushvalue(L, -4);
-    const int status = lua_pcall(L, 1, 0, 0);
-    if (status == LUA_OK) lua_pushnil(L);  // in the place of an error
-    lua_insert(L, -3);
-    lua_setfield(L, -2, "wgrun");  // luaopen_wgrun enters it
-    lua_pop(L, 1);
-    // Scripts do not come by what is not for them, and a second luaopen_wgrun, as after an error, runs all
-    // files anew.
-    for (const char* table : {LUA_LOADED_TABLE, LUA_PRELOAD_TABLE}) forget_modules(L, table);
-    if (status != LUA_OK) lua_error(L);
-    lua_pop(L, 1);
+    const int module = lua_gettop(L);
+    load_file(L, *file_named(runner));
+    lua_pushvalue(L, module);
+    push_native(L, module);
+    push_functions(L);
+    lua_pushcfunction(L, chunk);
+    lua_call(L, 4, 0);
 }
 
 }  // namespace wgrun::lua

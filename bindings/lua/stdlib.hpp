@@ -1,15 +1,18 @@
 // The Lua half of the library: stdlib/*.lua, compiled in by cmake/embed.cmake.
 //
 // Every file ROOM/NAME.lua is the module "wgrun.ROOM.NAME". It requires what it uses, of its own room and of
-// those before it (tests/house.cmake has their order), returns a table of its functions, and adds methods to
-// classes, and functions to wg. All files are run at the end of luaopen_wgrun; scripts cannot require them.
-// Chunks are named "=[wgrun]/ROOM/NAME", so that no error points into them. What they have of C++ is the
-// module "wgrun.native":
+// those before it (tests/house.cmake has their order), returns a table of its functions, and adds functions
+// to wg and methods to k, each in a line that begins with `function wg.` or `function k:`. A file is run when
+// one of these is first called (stdlib/first_use.lua); scripts cannot require files. Chunks are named
+// "=[wgrun]/ROOM/NAME", so that no error points into them. What they have of C++ is the module
+// "wgrun.native":
 //   methods                 the method tables of layout, swizzle, tile, tensor, kernel and builder
 //   classes                 the classes that are Lua tables, by name (stdlib/classes.lua)
 //   modules                 the names of the files
 //   fail(message [, fix [, rule [, section]]])   raises an error object at the calling script's line
+//   compress(t, order)      wg.sparse.compress of tensors of the host
 //   shielded(function, name)   see shield.hpp
+//   first_use(find)         a function that calls the one that find() returns
 //   option_schema(function)   the options of a table: names, types, defaults
 //   nearest(word, list)     ": did you mean `x`?" for a misspelt word
 //   element_type(name)      raises where no type has that name, with what it is called here
@@ -36,12 +39,16 @@ struct StdlibFile {
 
 std::span<const StdlibFile> stdlib_files();
 
-/// What Lua makes of the files, of which reading needs ten times as long. It suits the Lua that made it and
-/// no other.
+struct StdlibPart {
+    std::string_view code;                        ///< what Lua makes of the file
+    std::span<const std::string_view> functions;  ///< that scripts can call: "wg.gemm", "k:loop"
+};
+
+/// What the build makes of the files. Reading their text needs ten times as long as reading their code, which
+/// suits the Lua that made it and no other.
 struct StdlibCode {
-    std::string_view lua;  ///< its lua_ident
-    std::span<const std::string_view>
-        files;  ///< in the order of stdlib_files(); none: what builds cannot run Lua
+    std::string_view lua;               ///< its lua_ident
+    std::span<const StdlibPart> files;  ///< in the order of stdlib_files(); none: what builds cannot run Lua
 };
 
 StdlibCode stdlib_code();
@@ -56,7 +63,7 @@ void push_host(lua_State* L);
 /// has not been run.
 bool push_lua_classes(lua_State* L);
 
-/// Runs all files, which extend the module table on top of the stack.
+/// Extends the module table on top of the stack by what the files have.
 void run_stdlib(lua_State* L);
 
 }  // namespace wgrun::lua

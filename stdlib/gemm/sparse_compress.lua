@@ -221,7 +221,7 @@ function compressor:launch(A, values, metadata, faults)
 end
 
 -- wg.sparse.compress of a tensor on the device; those of the host go on to the engine.
-local on_host, made = wg.sparse.compress, {}
+local on_host, made = native.compress, {}
 function wg.sparse.compress(t, order)
   if arguments.describe(t) ~= "wgrun.device_tensor" then return on_host(t, order) end
   if order ~= nil and order ~= "gemm" then

@@ -29,7 +29,7 @@ TEST_CASE("each file of the library is there as Lua compiles it, with its lines 
                 LUA_OK);
         std::string code;
         REQUIRE(lua_dump(state, append, &code, 0) == 0);
-        CHECK(code == codes[i]);
+        CHECK(code == codes[i].code);
         lua_settop(state, 0);
     }
 }
