@@ -28,7 +28,7 @@ local gemm = classes.new "gemm_f64"
 --- N. Each row of A, and each column of B, is multiplied by a power of two and rounded to whole numbers. These are
 --- multiplied without an error, by their remainders. D is rounded once, and does not depend on timing.
 --- @param options table
---- @option moduli integer[4,16] = 15  how many products of 8-bit integers D is made of: each adds nearly four bits to
+--- @option moduli integer[4,16] = 14  how many products of 8-bit integers D is made of: each adds nearly four bits to
 ---   the whole numbers of A and of B
 --- @option a_major "K"|"MN" = "K"  whether A has rows of K elements in memory, or of M
 --- @option b_major "K"|"MN" = "K"  whether B has rows of K elements in memory, or of N
@@ -40,7 +40,7 @@ local gemm = classes.new "gemm_f64"
 --- @raise for a tile that does not fit.
 --- @see wg.gemm
 --- @example
----   local gemm = wg.gemm_f64 { moduli = 15 }
+---   local gemm = wg.gemm_f64 {}
 ---   gemm:run(A, B, D) -- A: M x K, B: N x K, D: M x N, of f64
 function wg.gemm_f64(opts)
   opts = arguments.options("wg.gemm_f64", opts == nil and {} or opts)
@@ -53,7 +53,8 @@ function wg.gemm_f64(opts)
   local kernel, loop = products.make(name, plan)
   return setmetatable({
     plan = plan, loop = loop, constants = remainder.constants(of.list),
-    residues_a = residues.make(name .. "_a", of, plan.a_major), residues_b = residues.make(name .. "_b", of, plan.b_major),
+    residues_a = residues.make(name .. "_a", of, plan.a_major),
+    residues_b = residues.make(name .. "_b", of, plan.b_major),
     kernel = kernel, reconstruction = reconstruction.make(name .. "_d", of),
   }, gemm)
 end
@@ -79,37 +80,58 @@ local function extents(p, A, B, D)
   return M, N, K
 end
 
--- What the kernels hand to each other, by name.
-local function workspace(self, M, N, K, D)
+-- What the kernels hand to each other, in the order of the option `workspace`: name, dtype, and shape for M, for N
+-- rounded up to whole rows of 16 bytes, and for K rounded up so.
+local handed = {
+  { "A", "s8", function(count, M, _, K) return { count * M, K } end },
+  { "B", "s8", function(count, _, N, K) return { count * N, K } end },
+  { "D", "u8", function(count, M, N) return { count * M, N } end },
+  { "rows", "s32", function(_, M) return { M } end },
+  { "columns", "s32", function(_, _, N) return { N } end },
+}
+
+-- What the kernels hand to each other, by name, and the table of constants.
+local function workspace(self, M, N, K, D, given)
   local count = self.plan.moduli
-  return prepared_launches.memory(self, ("%d %d %d"):format(M, N, K), D, function()
-    return {
-      A = wg.empty("s8", { count * M, K }), B = wg.empty("s8", { count * N, K }), D = wg.empty("u8", { count * M, N }),
-      rows = wg.empty("s32", { M }), columns = wg.empty("s32", { N }),
-      constants = wg.tensor("u32", { #self.constants }, self.constants),
-    }
+  local kept = prepared_launches.memory(self, given and "constants" or ("%d %d %d"):format(M, N, K), D, function()
+    local made = { constants = wg.tensor("u32", { #self.constants }, self.constants) }
+    for _, of in ipairs(given and {} or handed) do made[of[1]] = wg.empty(of[2], of[3](count, M, N, K)) end
+    return made
   end)
+  if not given then return kept end
+  local memory = { constants = kept.constants }
+  for i, of in ipairs(handed) do
+    memory[of[1]] = given[i]
+    arguments.same_shape(("gemm_f64: workspace[%d]"):format(i), given[i], of[3](count, M, N, K))
+  end
+  return memory
 end
 
 --- The options of the four launches, in their order.
 --- @param A tensor  M x K, or K x M where A is MN-major, of f64
 --- @param B tensor  N x K, or K x N where B is MN-major, of f64
 --- @param D tensor  M x N of f64: the result
+--- @param options table?
+--- @option workspace table?  a list of tensors for what the kernels hand to each other, in place of those that the
+---   object keeps: the remainders of A (s8, `moduli` M x K), of B (s8, `moduli` N x K) and of D (u8, `moduli` M x N),
+---   and two of s32 with M and N values; here N and K are rounded up to multiples of 16
 --- @return table  a list of { kernel, { grid =, args = } }
 --- @raise when the extents do not fit each other.
-function gemm:launches(A, B, D)
+function gemm:launches(A, B, D, values)
   local p = self.plan
+  values = arguments.options("gemm_f64:launches", values == nil and {} or values)
   local M, N, K = extents(p, A, B, D)
   -- Rows of planes have a multiple of 16 bytes, as TMA copies them. Columns of D are rows of B.
   local padded, columns = ceil_div(K, 16) * 16, ceil_div(N, 16) * 16
-  local memory = workspace(self, M, columns, padded, D)
+  local memory = workspace(self, M, columns, padded, D, values.workspace)
   local multiply = self.loop:launch(self.kernel, memory.A, memory.B, { count = p.moduli })
   for _, argument in ipairs { memory.D, memory.D, memory.constants, M } do
     multiply.args[#multiply.args + 1] = argument
   end
   return {
     { self.residues_a, {
-      grid = { ceil_div(M, residues.rows(p.a_major)) }, args = { A, memory.A, memory.rows, memory.constants, M, K, M, padded },
+      grid = { ceil_div(M, residues.rows(p.a_major)) },
+      args = { A, memory.A, memory.rows, memory.constants, M, K, M, padded },
     } },
     { self.residues_b, {
       grid = { ceil_div(columns, residues.rows(p.b_major)) },
@@ -133,8 +155,8 @@ end
 
 -- The launches of the method called `name`, and the options of the kernels' own.
 local function launches_of(name, self, A, B, D, given)
-  local _, rest = arguments.split_options(name, "gemm_f64:launches", given)
-  return self:launches(A, B, D), rest
+  local own, rest = arguments.split_options(name, "gemm_f64:launches", given)
+  return self:launches(A, B, D, own), rest
 end
 
 --- Computes D, and waits until it is in the tensor.
@@ -142,6 +164,7 @@ end
 --- @param B tensor
 --- @param D tensor
 --- @param options table?
+--- @options gemm_f64:launches
 --- @options kernel:run without grid, args, devices, flops
 --- @return string  the back end that ran it
 --- @see gemm_f64:launches
@@ -154,6 +177,7 @@ end
 --- @param B tensor
 --- @param D tensor
 --- @param options table?
+--- @options gemm_f64:launches
 --- @options kernel:prepare without grid, args, devices, flops
 --- @return launches
 --- @see kernel:prepare
@@ -166,9 +190,10 @@ end
 --- @param B tensor
 --- @param D tensor
 --- @param options table?
+--- @options gemm_f64:launches
 --- @options kernel:time without grid, args, devices, flops, against
---- @return table  { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it (2 M N K operations), and
----   the four medians
+--- @return table  { median_us =, tflops =, parts = }: the sum of the medians, the TFLOPS of it (2 M N K operations),
+---   and the four medians
 --- @see kernel:time
 function gemm:time(A, B, D, time)
   local sum, parts = prepared_launches.time(launches_of("gemm_f64:time", self, A, B, D, time))

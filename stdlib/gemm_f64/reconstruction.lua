@@ -102,7 +102,8 @@ function module.make(name, moduli)
   kernel:launch_rule {
     notes = {
       planes = "remainders of the elements of D by each modulus, M x padded",
-      row_exponents = "of the factors of the rows of A", column_exponents = "of the factors of the columns of D; padded",
+      row_exponents = "of the factors of the rows of A",
+      column_exponents = "of the factors of the columns of D; padded",
       padded = ("N, rounded up to a multiple of 16; the grid has M x ceil(N / %d) CTAs"):format(module.columns),
     },
   }

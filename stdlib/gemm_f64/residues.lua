@@ -131,7 +131,9 @@ local function factors_of(k, share, place, sums, most, exponents, rows)
     local from = k:address(parts, place.line * 24)
     for i in ipairs(sums) do
       sums[i] = k:mov(0.0, { type = "f64" })
-      for w = 0, warps - 1 do sums[i] = sums[i] + k:ld_shared_f64(from, { offset = w * share.rows * 24 + 8 * (i - 1) }) end
+      for w = 0, warps - 1 do
+        sums[i] = sums[i] + k:ld_shared_f64(from, { offset = w * share.rows * 24 + 8 * (i - 1) })
+      end
     end
     local exponent = exponent_of(k, sums, most)
     local half = exponent >> 1
