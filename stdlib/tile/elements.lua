@@ -36,7 +36,7 @@ module.moved_e4m3 = {
 }
 
 --- Conversions to the types of D: two adjacent f32 or s32 elements become one register (16-bit and 8-bit types), or
---- one register each. 8-bit floats and integers saturate.
+--- one register each. 8-bit floats and s8 saturate; of u8 the lowest bytes are taken.
 module.to_output = {
   f16 = pair_of "cvt_rn_f16x2_f32",
   bf16 = pair_of "cvt_rn_bf16x2_f32",
@@ -45,6 +45,7 @@ module.to_output = {
   f32 = function(k, x, y) return float(k, x), float(k, y) end,
   s32 = function(k, x, y) return integer(k, x), integer(k, y) end,
   s8 = function(k, x, y) return k:cvt_u16_s32(byte(k, x) | (byte(k, y) << 8)) end,
+  u8 = function(k, x, y) return k:cvt_u16_s32((integer(k, x) & 0xFF) | (integer(k, y) << 8)) end,
 }
 
 local function halves_of_f16(k, word)
