@@ -47,7 +47,7 @@ function wg.gemm_f64(opts)
   local schedule = opts.schedule
   local plan = {
     moduli = opts.moduli, a_major = opts.a_major, b_major = opts.b_major, schedule = schedule,
-    cluster = opts.cluster, tile = opts.tile or { 128, schedule == "pingpong" and 160 or 256 },
+    cluster = opts.cluster, tile = opts.tile or { 128, schedule == "pingpong" and 192 or 256 },
   }
   local of, name = moduli.of(plan.moduli), opts.name
   local kernel, loop = products.make(name, plan)

@@ -2,7 +2,6 @@
 
 local wg = require "wgrun"
 local residues = require "wgrun.gemm_f64.residues"
-local dependent_launch = require "wgrun.linear_attention.dependent_launch"
 
 local module = {}
 
@@ -65,7 +64,6 @@ function module.make(name, moduli)
     local planes, D = k:param("planes", "const u8*"), k:param("D", "f64*")
     local of_rows, of_columns = k:param("row_exponents", "const s32*"), k:param("column_exponents", "const s32*")
     local M, N, padded = k:param("M", "u32"), k:param("N", "u32"), k:param("padded", "u32")
-    dependent_launch.begin(k)
     local row, column = k:special "ctaid.x", (k:special "ctaid.y" * threads + k:special "tid.x") * columns
     k:if_(column:lt(N), function()
       local from, plane = k:mad_wide_u32(column, 1, k:mul_wide_u32(row, padded) + planes), k:mul_wide_u32(M, padded)

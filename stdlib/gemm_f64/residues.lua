@@ -9,7 +9,6 @@
 local wg = require "wgrun"
 local division = require "wgrun.builder.division"
 local remainder = require "wgrun.gemm_f64.remainder"
-local dependent_launch = require "wgrun.linear_attention.dependent_launch"
 
 local module = {}
 
@@ -159,7 +158,6 @@ function module.make(name, moduli, major)
     local X, planes, exponents = k:param("X", "const f64*"), k:param("planes", "s8*"), k:param("exponents", "s32*")
     local constants, rows, K = k:param("constants", "const u32*"), k:param("rows", "u32"), k:param("K", "u32")
     local padded_rows, padded = k:param("padded_rows", "u32"), k:param("padded", "u32")
-    dependent_launch.begin(k)
     local place = place_of(k, share)
     local load = loads_of(k, share, X, place, rows, K)
     local factors = { factors_of(

@@ -1,7 +1,7 @@
 -- wg.gemm_f64 on the simulator: beside sums of whole numbers and of f64, edges, numbers of all sizes, infinities and NaN, and what is
 -- refused.
 local wg = require "wgrun"
-local check = require "check"
+local check = dofile((arg[0]:match ".*/" or "") .. "check.lua")
 
 local inf, nan = math.huge, 0 / 0
 
@@ -56,4 +56,62 @@ for moduli = 4, 16 do
   local bits = (31 * moduli) // 4 // 2 - 7
   exact(moduli .. " moduli", { moduli = moduli }, 3, 5, 40, whole(5, math.min(1 << bits, 1 << 28)), whole(6, math.min(1 << bits, 1 << 28)))
 end
-print "all right"
+
+-- Rows and columns of very different sizes: an error is relative to the norms of both.
+do
+  local function at(seed) return function(i, k) return digits(i, k, seed, 1 << 20) * 2.0 ^ (40 * ((i + seed) % 5) - 80 - k % 3) end end
+  local a, b = at(1), at(2)
+  local D = product({}, 6, 7, 50, a, b)
+  for i = 0, 5 do
+    for j = 0, 6 do
+      local sum, of_a, of_b = 0, 0, 0
+      for k = 0, 49 do
+        sum, of_a, of_b = sum + a(i, k) * b(j, k), of_a + a(i, k) ^ 2, of_b + b(j, k) ^ 2
+      end
+      assert(math.abs(D[{ i, j }] - sum) <= 2.0 ^ -50 * math.sqrt(of_a * of_b), ("%d, %d"):format(i, j))
+    end
+  end
+end
+
+-- Near the ends of the range: rows of numbers that are subnormal, columns that are huge.
+exact("large and small", {}, 3, 3, 20, whole(7, 1 << 10), whole(8, 1 << 10))
+do
+  local small, large = 2.0 ^ -1074, 2.0 ^ 1000
+  local D = product({}, 2, 2, 4, function() return small end, function() return large end)
+  check.equal(D[{ 1, 1 }], 4 * small * large)
+end
+
+-- A row of A with an infinity or a NaN makes its row of D NaN, a column of B its column; rows of zeros are zeros.
+do
+  local function a(i, k) return i == 1 and k == 3 and inf or i == 2 and 0 or 1 end
+  local function b(j, k) return j == 2 and k == 0 and nan or 1 end
+  local D = product({}, 4, 4, 8, a, b)
+  for i = 0, 3 do
+    for j = 0, 3 do
+      local value = D[{ i, j }]
+      if i == 1 or j == 2 then assert(value ~= value, ("%d, %d"):format(i, j)) else check.equal(value, i == 2 and 0.0 or 8.0) end
+    end
+  end
+end
+
+-- What is refused.
+local made = wg.gemm_f64 { tile = { 128, 64 } }
+local function f64(...) return wg.zeros("f64", { ... }) end
+check.refuses("wg.gemm_f64: moduli is 3, must be an integer from 4 to 16", function() wg.gemm_f64 { moduli = 3 } end)
+check.refuses("wg.gemm_f64: moduli is 17, must be an integer from 4 to 16", function() wg.gemm_f64 { moduli = 17 } end)
+check.refuses("gemm_f64: A is of f32, must be of f64", function() made:run(wg.zeros("f32", { 4, 8 }), f64(4, 8), f64(4, 4)) end)
+check.refuses("gemm_f64: A has 8 elements along K, and B has 9", function() made:run(f64(4, 8), f64(4, 9), f64(4, 4)) end)
+check.refuses("gemm_f64: D is 4 x 5, but A * B is 4 x 4", function() made:run(f64(4, 8), f64(4, 8), f64(4, 5)) end)
+check.refuses("gemm_f64: K is 131073, at most 131072: sums of products of remainders have 32 bits",
+  function() made:run(f64(1, 131073), f64(1, 131073), f64(1, 1)) end)
+check.refuses("gemm_f64: workspace[1] must be a tensor of 56 x 16",
+  function() made:run(f64(4, 8), f64(4, 8), f64(4, 4), { workspace = { f64(4, 8), f64(4, 8), f64(4, 8), f64(4, 8), f64(4, 8) } }) end)
+
+-- What is checked, and what is proved of the kernels for every size.
+assert(#made.kernel:check() == 0)
+for _, field in ipairs { "residues_a", "residues_b", "reconstruction" } do
+  local proved = 0
+  assert(#made[field]:check() == 0, field)
+  for _, one in ipairs(made[field]:verdicts()) do proved = proved + (one.verdict == "proved" and 1 or 0) end
+  assert(proved >= 13, ("%s: %d"):format(field, proved))
+end

@@ -11,7 +11,7 @@ from .._launcher import Again, Launcher
 from .._script import Script, literal, loads
 
 DTYPES = {torch.bfloat16: "bf16", torch.float16: "f16", torch.float8_e4m3fn: "e4m3", torch.float8_e5m2: "e5m2",
-          torch.float32: "f32", torch.int8: "s8", torch.int32: "s32"}
+          torch.float32: "f32", torch.float64: "f64", torch.int8: "s8", torch.int32: "s32"}
 
 _NO_TANGENTS = "has no forward-mode derivative"
 
@@ -179,14 +179,14 @@ def autocast(*tensors: Optional[torch.Tensor]) -> tuple[Any, ...]:
                  for tensor in tensors)
 
 
-def dtype_of(what: str, *tensors: torch.Tensor, f32: bool = False) -> str:
-    """The dtype that all of these have, which is one of 16 bits, or with `f32` float32."""
+def dtype_of(what: str, *tensors: torch.Tensor, wider: bool = False) -> str:
+    """The dtype that all of these have, which is one of 16 bits, or with `wider` float32 or float64."""
     dtype = tensors[0].dtype
     for tensor in tensors:
         if tensor.dtype != dtype:
             wrong(what, f"tensors of {dtype} and {tensor.dtype}: all must have one dtype")
-    if dtype not in (torch.bfloat16, torch.float16) and not (f32 and dtype == torch.float32):
-        wrong(what, f"tensors of {dtype}: bfloat16{', float16 or float32' if f32 else ' or float16'}")
+    if dtype not in (torch.bfloat16, torch.float16) and not (wider and dtype in (torch.float32, torch.float64)):
+        wrong(what, f"tensors of {dtype}: bfloat16{', float16, float32 or float64' if wider else ' or float16'}")
     return DTYPES[dtype]
 
 

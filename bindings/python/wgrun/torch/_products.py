@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from .._launcher import Again
+from . import _f64
 from ._made import DTYPES, autocast, bucket, dtype_of, launcher, missing, operation, ready, untraced, wrong
 from ._typed import typed
 
@@ -80,6 +81,9 @@ def _into(d: Tensor, a: Tensor, b: Tensor, bias: Optional[Tensor], key: Any) -> 
         return d
     if k == 0:
         return d.zero_() if bias is None else d.copy_(bias.expand(m, n))
+    if a.dtype == torch.float64:
+        d = _f64.product(a, b)
+        return d if bias is None else d.add_(bias.detach())
     unit = _unit(a)
     if n % unit or k % unit:
         more = None if bias is None else torch.nn.functional.pad(bias, (0, -n % unit))
@@ -119,7 +123,7 @@ def _mm_gradients(ctx: Any, d: Tensor) -> tuple[Optional[Tensor], ...]:
     d = d.contiguous()
     return (_mm(d, b.t(), None) if needs[0] else None,
             _mm(d.t(), a.t(), None) if needs[1] else None,
-            d.sum(0, dtype=torch.float32).to(ctx.bias) if needs[2] else None)
+            d.sum(0, dtype=torch.promote_types(d.dtype, torch.float32)).to(ctx.bias) if needs[2] else None)
 
 
 _mm.register_autograd(_mm_gradients, setup_context=_mm_context)
@@ -152,7 +156,7 @@ def _check_bias(what: str, bias: Optional[Tensor], columns: int) -> None:
 
 @untraced
 def _check_linear(input: Tensor, weight: Tensor, bias: Optional[Tensor]) -> None:
-    dtype_of("linear", input, weight, f32=True)
+    dtype_of("linear", input, weight, wider=True)
     if weight.dim() != 2 or input.dim() < 1 or input.shape[-1] != weight.shape[1]:
         wrong("linear", f"input {tuple(input.shape)} and weight {tuple(weight.shape)} do not fit: (..., K) and (N, K)")
     _check_bias("linear", bias, weight.shape[0])
@@ -160,7 +164,8 @@ def _check_linear(input: Tensor, weight: Tensor, bias: Optional[Tensor]) -> None
 
 @typed
 def linear(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
-    """torch.nn.functional.linear: input @ weight.T + bias. bfloat16, float16 or float32, as matmul; sums are f32."""
+    """torch.nn.functional.linear: input @ weight.T + bias. bfloat16, float16, float32 or float64, as matmul; sums of the
+    first three are f32."""
     input, weight, bias = autocast(input, weight, bias)
     _check_linear(input, weight, bias)
     out = _mm(_flat(input), weight, bias)
@@ -176,7 +181,7 @@ def _batched(a: Tensor, b: Tensor) -> Tensor:
         return d
     if k == 0:
         return d.zero_()
-    if groups == 1 or a.dtype == torch.float32:
+    if groups == 1 or a.dtype in (torch.float32, torch.float64):
         for group in range(groups):
             d[group] = _product(a[group], b[group], None)
         return d
@@ -215,7 +220,7 @@ _bmm.register_autograd(_bmm_gradients, setup_context=_bmm_context)
 
 @untraced
 def _check_matmul(input: Tensor, other: Tensor) -> None:
-    dtype_of("matmul", input, other, f32=True)
+    dtype_of("matmul", input, other, wider=True)
     if input.dim() == 0 or other.dim() == 0:
         wrong("matmul", "both tensors need at least one dimension")
     if input.shape[-1] != other.shape[max(-2, -other.dim())]:
@@ -224,9 +229,10 @@ def _check_matmul(input: Tensor, other: Tensor) -> None:
 
 @typed
 def matmul(input: Tensor, other: Tensor) -> Tensor:
-    """torch.matmul: vectors, matrices, and batches of them that broadcast. bfloat16, float16 or float32; sums are f32.
-    float32 numbers are multiplied as sums of bfloat16 ones: of three with an error like that of float32 products, unless
-    torch.set_float32_matmul_precision allows "high" or "medium", which is two."""
+    """torch.matmul: vectors, matrices, and batches of them that broadcast. bfloat16, float16, float32 or float64; sums
+    of the first three are f32. float32 numbers are multiplied as sums of bfloat16 ones: of three with an error like that of float32 products, unless
+    torch.set_float32_matmul_precision allows "high" or "medium", which is two. float64 numbers are multiplied by products of
+    8-bit integers (wg.gemm_f64): an error is relative to the norms of a row and a column."""
     input, other = autocast(input, other)
     _check_matmul(input, other)
     if input.dim() == 2 and other.dim() == 2:
