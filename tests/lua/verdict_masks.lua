@@ -61,7 +61,7 @@ local function masked(as)
     local function consume(blocks, tile, kept)
       local last, clear = range(tile, 1)
       if as.kept then last, clear = as.kept(kept, last, clear, at) end
-      local block = k:mov(last, u32)
+      local block = unsigned(last)
       local function empty()
         blocks.wait(1)
         k:bar_warp_sync()
@@ -76,7 +76,7 @@ local function masked(as)
       local above = as.above or function(one, limit) return one:gt(limit) end
       k:while_(function() return above(block, clear, at) end, step)
       if as.between then as.between(block, at, warp, empty) end
-      k:while_(function() return block:gt(as.floor or 0) end, as.once and empty or step)
+      k:while_(function() return block:gt(as.floor or 0) end, step)
     end
 
     k:if_(k:special("tid.x"):eq(0), function()
