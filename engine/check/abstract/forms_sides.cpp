@@ -142,6 +142,8 @@ bool Forms::cannot_hold(const Step& step, const std::vector<Sourced>& sources) {
         return false;
     for (auto& [variable, slope] : above->form) slope *= 2;
     for (std::int64_t& lane : above->difference) lane = 2 * lane + (above->holds_where_equal ? 1 : -1);
+    for (const auto& [variable, slope] : above->form)
+        if (which_of(variable) == Variable::excess) plain_.insert(root_of(variable));
     order(above->form, above->difference, step.where);
     for (int lane = 0; lane < isa::lanes; ++lane)
         if (active(lane) && above->difference[static_cast<std::size_t>(lane)] > 0) return false;
