@@ -296,7 +296,7 @@ class Explorer {
     /// Returns the number of the cut that stands for what the run has come to.
     std::size_t arrive(const Widenings& widenings) {
         run_->forms().pack();
-        if (may_lower_ && !lowers_ && !symbols_.cycles.empty()) {
+        if (may_lower_ && !lowers_ && (skeleton_.draws_numbers || !symbols_.cycles.empty())) {
             lowers_ = true;
             throw Again{};
         }
@@ -449,8 +449,8 @@ class Explorer {
     std::size_t peak_ = 0;                   ///< of numbers_, before it began anew
     std::size_t greatest_ = 0, growth_ = 0;  ///< numbers of a cut, and how often a later one had more
     std::int64_t operations_ = 0;
-    /// Whether states are merged of which neither knows less. Where registers have places in cycles, the ways
-    /// to a state are too many for another proof.
+    /// Whether states are merged of which neither knows less. Where registers have places in cycles, or tiles
+    /// are drawn, the ways to a state are too many for another proof.
     bool lowers_ = false, may_lower_ = true;
     Proof out_;
 };

@@ -63,13 +63,14 @@ end
 
 --- In a kernel: the mbarriers `full` and `empty` of a ring of so many stages, each for one arrival. Thread 0 initialises
 --- them, and all threads meet.
-function check.ring(k, stages)
-  local full = k:shared { bytes = 8 * stages, align = 8, name = "full" }
-  local empty = k:shared { bytes = 8 * stages, align = 8, name = "empty" }
+function check.ring(k, stages, readers, name)
+  local before = name and name .. "_" or ""
+  local full = k:shared { bytes = 8 * stages, align = 8, name = before .. "full" }
+  local empty = k:shared { bytes = 8 * stages, align = 8, name = before .. "empty" }
   k:if_(k:special "tid.x":eq(0), function()
     for s = 0, stages - 1 do
       k:mbarrier_init(k:address(full, 8 * s), 1)
-      k:mbarrier_init(k:address(empty, 8 * s), 1)
+      k:mbarrier_init(k:address(empty, 8 * s), readers or 1)
     end
     k:fence_mbarrier_init()
   end)

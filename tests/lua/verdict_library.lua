@@ -30,6 +30,7 @@ proved("the delta rule", wg.delta_rule {}.kernel, 14)
 proved("what segments of it make of states", wg.delta_rule { segments = 4, decay = "channel" }.summary, 13)
 proved("ssd", wg.ssd {}.kernel, 14)
 proved("sums of its gradients", wg.ssd_backward {}.after, 14)
-proved("attention, whose tiles are drawn from a queue", wg.attention { dim = 192, value_dim = 128 }.kernel, 12)
+proved("causal attention, whose tiles are drawn from a queue",
+  wg.attention { dim = 192, value_dim = 128, causal = true }.kernel, 12)
 proved("a tile for each consumer", wg.gemm { schedule = "pingpong", tile = { 64, 32, 64 }, stages = 3 }.kernel, 13)
 proved("a product of a sparse A", wg.gemm { sparse = "A" }.kernel, 12)

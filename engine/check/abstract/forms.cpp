@@ -348,7 +348,7 @@ void Forms::follow(const Step& step) {
         // Which of two numbers it is says little about one that may be anything.
         if (draws_of(all) != Draws::none && becomes_root(step, sources)) return;
         result = of_extremum(step, sources, shape);
-        if (!result && becomes_root(step, sources)) return;
+        if (!result && (becomes_root(step, sources) || becomes_distance(step, sources, shape))) return;
     } else {
         const auto rule = [&](const std::vector<Sourced>& of, const Form& form) {
             return shape == isa::Shape::bits ? of_low_bits(step, of, form) : of_division(step, of, form);

@@ -199,6 +199,7 @@ class Forms {
                                       const Form& form);
     std::optional<Form> of_share(const Step& step, const std::vector<Sourced>& sources, const Form& form);
     std::optional<Form> of_extremum(const Step& step, const std::vector<Sourced>& sources, isa::Shape shape);
+    bool becomes_distance(const Step& step, const std::vector<Sourced>& sources, isa::Shape shape);
     bool falls(const Step& step, const std::vector<Sourced>& sources, const Form& from);
     bool becomes_root(const Step& step, const std::vector<Sourced>& sources);
     bool becomes_any(const Step& step, const std::vector<Sourced>& sources);
@@ -232,6 +233,16 @@ class Forms {
     };
     Side side(const Step& step, const Sourced& source);
     int compared_root(Origin origin, std::int64_t least);
+    /// Of a comparison for the greater one of two numbers: by how much the one is above the least that the
+    /// other may be.
+    struct Above {
+        Reg counter{};
+        Form form{};
+        Wide difference{};
+        bool holds_where_equal = false;
+    };
+    std::optional<Above> above_least(const Step& step, const std::vector<Sourced>& sources);
+    bool cannot_hold(const Step& step, const std::vector<Sourced>& sources);
     enum class Draws : std::uint8_t { none, alone, and_others };
     Draws draws_of(const Form& form) const;
     bool comes_out_alike(const Step& step, const Form& form, const Wide& difference) const;

@@ -108,7 +108,9 @@ void Forms::compare(const Step& step, const std::vector<Sourced>& sources) {
         grid |= root.kind != Root::Kind::number;
     }
     const bool great = isa::is_signed(type) && may_be_great(sources);
-    if (plain && (roots.size() > 1 || great) && !grid && is_either(step, form, difference, great)) return;
+    if (plain && (roots.size() > 1 || great) && !grid &&
+        (cannot_hold(step, sources) || is_either(step, form, difference, great)))
+        return;
     // An unsigned number that is below 0 for some sizes is a great one there.
     bool wraps = great;
     for (std::size_t i = 0; i < 2 && !isa::is_signed(type); ++i)

@@ -19,7 +19,12 @@ std::optional<Warp::Parked> Forms::compared(const Op& op) {
     Wide difference = first.number;
     for (std::size_t lane = 0; lane < difference.size(); ++lane) difference[lane] -= second.number[lane];
     if (comes_out_alike(step, form, difference)) return std::nullopt;
-    joins(form, difference);
+    if (const std::optional<Above> above = above_least(step, sources)) {
+        form = above->form;
+        difference = above->difference;
+    } else {
+        joins(form, difference);
+    }
     for (const auto& [variable, slope] : form) {
         if (which_of(variable) != Variable::excess) continue;
         const int root = root_of(variable);
