@@ -93,6 +93,20 @@ class Products(Case):
         x, w, b = (random(*shape, dtype=torch.float32, grad=True) for shape in ((40, 64), (32, 64), (32,)))
         self.gradients(wt.linear, torch.nn.functional.linear, [x, w, b], 1e-6)
 
+    def test_float64(self):
+        """Products of 8-bit integers: as exact as those of float64."""
+        for a, b in (((40, 64), (64, 48)), ((5, 33), (33, 7)), ((2, 24, 64), (2, 64, 32)), ((64,), (64, 48)), ((0, 64), (64, 8)), ((8, 0), (0, 4))):
+            x, y = (random(*shape, dtype=torch.float64) for shape in (a, b))
+            self.near(wt.matmul(x, y), x @ y, 1e-15)
+        x, y = random(33, 70, dtype=torch.float64), random(50, 70, dtype=torch.float64)
+        for left in (x, x.t().contiguous().t()):
+            for right in (y.t(), y.t().contiguous()):
+                self.near(wt.matmul(left, right), x @ y.t(), 1e-15)
+        x, w, b = (random(*shape, dtype=torch.float64, grad=True) for shape in ((40, 64), (32, 64), (32,)))
+        self.gradients(wt.linear, torch.nn.functional.linear, [x, w, b], 1e-14)
+        self.assertTrue(torch.autograd.gradcheck(wt.matmul, (random(3, 4, dtype=torch.float64, grad=True),
+                                                             random(4, 2, dtype=torch.float64, grad=True))))
+
     def test_any_place(self):
         x, w = random(4 * 8 + 1)[1:].view(4, 8), random(16 * 8 + 3)[3:].view(16, 8)  # not at multiples of 16 bytes
         self.near(wt.linear(x, w), x.double() @ w.double().T)
@@ -249,7 +263,7 @@ class Products(Case):
 
     def test_refused(self):
         x, w = random(4, 64), random(8, 64)
-        for call, text in ((lambda: wt.linear(x, random(8, 32)), "do not fit"), (lambda: wt.linear(x.double(), w.double()), "float32"),
+        for call, text in ((lambda: wt.linear(x, random(8, 32)), "do not fit"), (lambda: wt.linear(x.int(), w.int()), "float64"),
                            (lambda: wt.linear(x, w.half()), "one dtype"), (lambda: wt.linear(x, w, random(7)), "8 values"),
                            (lambda: wt.matmul(x, w), "do not fit"), (lambda: wt.grouped_mm(x, random(2, 64, 8)), "offs"),
                            (lambda: wt.scaled_mm(x, w.t(), x, x), "float8")):
