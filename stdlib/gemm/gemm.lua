@@ -124,6 +124,9 @@ local gemm = classes.new "gemm"
 ---   local gemm = wg.gemm { dtype = "bf16", problem = { 4096, 4096, 4096 }, epilogue = { bias = "column" } }
 ---   gemm:run(A, B, D, { bias = bias })
 function wg.gemm(opts)
+  if type(opts) == "table" and opts.dtype == "f64" then
+    fail("wg.gemm: no instruction of its kernel multiplies f64", "wg.gemm_f64, whose four kernels do")
+  end
   local p = gemm_plan.make(opts == nil and {} or opts)
   p.parameters = (p.mixed_input and mixed_input_launch.parameters or parameters.make)(p)
   local kernel = (p.mixed_input and mixed_input_kernel.make or gemm_kernel.make)(p)

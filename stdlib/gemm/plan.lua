@@ -208,9 +208,6 @@ local mainloop_of = {
 
 --- The plan for the options of wg.gemm.
 function module.make(given)
-  if type(given) == "table" and given.dtype == "f64" then
-    fail('wg.gemm: dtype = "f64" is that of wg.gemm_f64: wgmma multiplies no f64', "wg.gemm_f64 {}")
-  end
   local opts = options("wg.gemm", given)
   if opts.b_type then return mixed_input_plan.make(given) end
   local p, bytes = begin(opts)
