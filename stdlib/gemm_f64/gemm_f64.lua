@@ -13,7 +13,6 @@ local residues = require "wgrun.gemm_f64.residues"
 local native = require "wgrun.native"
 
 local fail, ceil_div = native.fail, roofline.ceil_div
-local most_k = 131072 -- for which sums of products of remainders have 32 bits
 
 --- A product of f64 matrices made by wg.gemm_f64.
 --- @field residues_a kernel  makes remainders of A
@@ -74,8 +73,8 @@ local function extents(p, A, B, D)
   if rows ~= M or columns ~= N then
     fail(("gemm_f64: D is %d x %d, but A * B is %d x %d"):format(rows, columns, M, N))
   end
-  if K > most_k then
-    fail(("gemm_f64: K is %d, at most %d: sums of products of remainders have 32 bits"):format(K, most_k))
+  if K > moduli.most_k then
+    fail(("gemm_f64: K is %d, at most %d: sums of products of remainders have 32 bits"):format(K, moduli.most_k))
   end
   return M, N, K
 end

@@ -9,6 +9,9 @@
 
 local module = {}
 
+--- The longest rows: sums of products of their remainders have 32 bits.
+module.most_k = 131072
+
 -- The largest numbers up to 256 without a common factor.
 local all = { 256, 255, 253, 251, 247, 241, 239, 233, 229, 227, 223, 217, 211, 199, 197, 193 }
 
@@ -75,8 +78,9 @@ local function pair_of(list, first, exponent)
   }
 end
 
---- What follows from the first `count` moduli: `list`, them; `most`, a number below P / 2, which sums of products may
---- reach; `high` and `low`, the parts of P; and `pairs`, the coefficient of each two moduli, with the factors p and q.
+--- What follows from the first `count` moduli: `list`, them; `most`, below which the sum of squares of a row is before
+--- it is rounded, so that products of rows are below P / 2; `high` and `low`, the parts of P; and `pairs`, the
+--- coefficient of each two moduli, with the factors p and q.
 function module.of(count)
   local list = table.move(all, 1, count, 1, {})
   local whole = product_of(list)
@@ -84,7 +88,8 @@ function module.of(count)
   local exponent = math.floor(math.log(about, 2)) + 1 - high_bits
   local out = { list = list, pairs = {} }
   out.high, out.low = in_two(whole, exponent)
-  out.most = about / 2 * (1 - 2.0 ^ -10) -- the sum of the high parts, which decides, may be wrong by 2^-15 of P
+  -- The sum of the high parts, which decides, may be wrong by 2^-15 of P. Rounding adds up to sqrt(K) / 2 to a norm.
+  out.most = (math.sqrt(about / 2 * (1 - 2.0 ^ -10)) - math.sqrt(module.most_k) / 2) ^ 2
   for first = 1, count, 2 do out.pairs[#out.pairs + 1] = pair_of(list, first, exponent) end
   return out
 end

@@ -54,6 +54,7 @@ for dtype in pairs(result) do product(dtype, 72, 136, 160, { dtype = dtype }) en
 
 check.refuses("unknown option `tiles` of wg.gemm: did you mean `tile`? (legal: dtype, precision, d, a_major...", function() wg.gemm { tiles = { 64, 64 } } end)
 check.refuses("wg.gemm: unknown dtype `s32`: did you mean `f32`? (legal: bf16, f16, tf32, e4m3, e5m2, s8, u8, f32)", function() wg.gemm { dtype = "s32" } end)
+check.refuses("wg.gemm: no instruction of its kernel multiplies f64...", function() wg.gemm { dtype = "f64" } end)
 check.refuses("unknown dtype `bfloat16`: here it is `bf16`", function() wg.gemm { dtype = "bfloat16" } end)
 check.refuses("unknown dtype `bf15`: did you mean `bf16`?", function() wg.gemm { dtype = "bf15" } end)
 check.refuses("wg.gemm: unknown schedule `fast` (legal: cooperative, pingpong)", function() wg.gemm { schedule = "fast" } end)

@@ -230,9 +230,10 @@ def _check_matmul(input: Tensor, other: Tensor) -> None:
 @typed
 def matmul(input: Tensor, other: Tensor) -> Tensor:
     """torch.matmul: vectors, matrices, and batches of them that broadcast. bfloat16, float16, float32 or float64; sums
-    of the first three are f32. float32 numbers are multiplied as sums of bfloat16 ones: of three with an error like that of float32 products, unless
-    torch.set_float32_matmul_precision allows "high" or "medium", which is two. float64 numbers are multiplied by products of
-    8-bit integers (wg.gemm_f64): an error is relative to the norms of a row and a column."""
+    of the first three are f32. float32 numbers are multiplied as sums of bfloat16 ones: of three with an error like that
+    of float32 products, unless torch.set_float32_matmul_precision allows "high" or "medium", which is two. float64
+    numbers are multiplied by products of 8-bit integers (wg.gemm_f64): an error is relative to the norms of a row and a
+    column."""
     input, other = autocast(input, other)
     _check_matmul(input, other)
     if input.dim() == 2 and other.dim() == 2:
