@@ -21,6 +21,12 @@ local draws = dofile((arg[0]:match ".*/" or "") .. "draws.lua")
 
 local program = {}
 
+--- a - b, or 0 where that is less.
+function program.left(k, a, b)
+  local signed = { type = "s32" }
+  return k:mov(k:max(k:mov(a, signed) - k:mov(b, signed), 0), { type = "u32" })
+end
+
 -- How many turns: a number of the launch, and a second way to write the same one.
 program.trips = {
   n = { function(_, n) return n end, function(k, n) return k:add(k:sub(n, 1), 1) end },
@@ -29,6 +35,9 @@ program.trips = {
   blocks = { function(_, n, c) return (n + ((1 << c) - 1)) >> c end, function(k, n, c) return k:div(n + ((1 << c) - 1), 1 << c) end },
   parts = { function(_, n, c) return n >> c end, function(k, n, c) return k:div(n, 1 << c) end },
   remainder = { function(_, n, c) return n & ((2 << c) - 1) end, function(k, n, c) return k:rem(n, 2 << c) end },
+  -- As of causal attention: the lesser of two numbers, and what is left of one, signed, with the tile.
+  lesser = { function(k, n, c, tile) return k:min(n, tile + c) end, function(k, n, c, tile) return k:selp(n, tile + c, n:lt(tile + c)) end },
+  left = { function(k, n, c, tile) return program.left(k, n + c, tile) end, function(k, n, c, tile) return program.left(k, n, tile - c) end },
   fixed = { function(k, _, c) return k:mov(c + 1, { type = "u32" }) end, function(k, _, c) return k:mov(c + 1, { type = "u32" }) end },
 }
 
@@ -201,7 +210,7 @@ function program.kernel(p)
     end
     local function trips(which)
       if p.drawn and p.drawn.turns then return k:mov(at.made) end
-      return program.trips[p.trips.form][which](k, n, p.trips.number)
+      return program.trips[p.trips.form][which](k, n, p.trips.number, at.tile)
     end
 
     local function acquire(ring, c)

@@ -1,8 +1,8 @@
 -- Proofs attacked: kernels of random rings (program.lua), many of them wrong at some sizes. What is proved of one is
 -- compared with launches of all sizes up to twice its period, under several schedules. A kernel that fails is printed as
 -- the table that it is made of.
---   wgrun tests/verdicts/rings.lua [--from 1] [--to 60] [--mutants yes] [--drawn yes] [--bar 0] [--sizes 60] [--schedules 2] [--budget 10] [--list yes]
--- --from, --to: seeds, a kernel each. --drawn: only kernels that draw numbers. --mutants: only kernels that are wrong at particular sizes. --bar: percent of the wrong
+--   wgrun tests/verdicts/rings.lua [--from 1] [--to 60] [--mutants yes] [--drawn yes] [--lesser yes] [--bar 0] [--sizes 60] [--schedules 2] [--budget 10] [--list yes]
+-- --from, --to: seeds, a kernel each. --drawn: only kernels that draw numbers. --lesser: only kernels whose turns are minima with the tile. --mutants: only kernels that are wrong at particular sizes. --bar: percent of the wrong
 -- ones that must be refuted. --sizes: of a number at most. --budget: seconds of each proof. --list: the kernels that are wrong and not refuted.
 local wg = require "wgrun"
 local here <const> = arg[0]:match ".*/" or ""
@@ -130,6 +130,11 @@ local function choose(seed)
     for name in pairs(program.arithmetic) do odd[#odd + 1] = name end
     table.sort(odd)
     draws.choose(p, draw, one_drawn, faults, odd)
+  elseif o.lesser then
+    p.tiles, p.trips.form = true, one_drawn { "lesser", "left" }
+    -- With more in a kernel a proof seldom comes to an end.
+    p.lag, p.unrolled, p.cluster, p.leave, p.prologue, p.peeled, p.rings = false, nil, nil, false, 0, false, { p.rings[1] }
+    p.rings[1].stages, p.rings[1].every = 1 + draw(3), 1
   end
   return p
 end
