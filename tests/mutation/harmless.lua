@@ -178,6 +178,8 @@ local rows = {
   { case = "delta rule", text = "all lanes have read the gates", why = "The lanes read before they wait for products together, in the simulator's schedules." },
   { case = "delta rule", name = "bar_warp_sync", kind = "swapped", what = "after st_shared_b32", why = "The first store is to row 0 of a block, which nobody reads." },
   { case = "delta rule", name = "mbarrier_arrive", text = "guard = lane:le(there)", why = "Of the last chunk, for whose stage nobody waits." },
+  { case = "delta rule", name = "bar_warp_sync", kind = "swapped", what = "after mbarrier_arrive", text = "k:bar_warp_sync(0xFFFFFFFF)",
+    why = "The lanes have read V, or the gates, before a product that they begin or wait for together." },
   { case = "delta rule", name = "bar_warp_sync", kind = "swapped", what = "after end_if", why = "All lanes come by there, and the arrival is still to come." },
   { case = "delta rule", name = "wgmma_wait_group", kind = "swapped", what = "after bar_warp_sync", why = "Both come before the arrival." },
   { case = "delta rule", name = "cp_async_bulk_wait_group", kind = "swapped", what = "after end_if", why = "The lane that copies comes by there; the others have no groups." },
