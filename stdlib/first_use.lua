@@ -4,7 +4,7 @@
 -- makes a file's chunk from its name and its globals.
 
 local wg, native, functions, chunk = ...
-local ipairs = ipairs
+local error, ipairs, pcall = error, ipairs, pcall
 
 local loaded = { ["wgrun"] = wg, ["wgrun.native"] = native }
 -- Of files: those of scripts, and a `require` of their own; what a script later does with these is its own affair.
@@ -15,19 +15,21 @@ for _, name in ipairs {
 } do globals[name] = _G[name] end
 local places = {} -- of functions, by path: { owner =, key =, first = what is there until its file is run, real = }
 
---- Runs a file. What scripts have put in the place of its functions stays there.
+--- Runs a file. What scripts have put in the place of its functions stays there. After an error, as of a limit, all is
+--- as before, and the next call runs the file anew.
 local function run(file)
   local paths, before = functions[file] or {}, {}
   for _, path in ipairs(paths) do
     local place = places[path]
     before[path] = place.owner[place.key]
   end
-  local result = chunk(file, globals)()
+  local good, result = pcall(chunk(file, globals))
   for _, path in ipairs(paths) do
     local place = places[path]
     place.real = place.owner[place.key]
-    if before[path] ~= place.first then place.owner[place.key] = before[path] end
+    if not good or before[path] ~= place.first then place.owner[place.key] = before[path] end
   end
+  if not good then error(result, 0) end
   return result
 end
 
@@ -56,7 +58,5 @@ for _, file in ipairs(native.modules) do
   end
 end
 if next(functions) == nil then
-  for _, file in ipairs(native.modules) do
-    if file ~= "first_use" then globals.require("wgrun." .. file) end
-  end
+  for _, file in ipairs(native.modules) do globals.require("wgrun." .. file) end
 end

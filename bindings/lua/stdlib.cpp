@@ -186,10 +186,11 @@ void push_element_facts(lua_State* L) {
     lua_setfield(L, -2, "wgmma_k");
 }
 
-/// The names of the library's files in their order: a folder's files are found by them.
+/// The names of the files that are modules, in their order: a folder's files are found by them.
 void push_module_names(lua_State* L) {
     lua_newtable(L);
     for (lua_Integer i = 0; const StdlibFile& file : stdlib_files()) {
+        if (file.name == runner) continue;
         lua_pushlstring(L, file.name.data(), file.name.size());
         lua_rawseti(L, -2, ++i);
     }

@@ -61,7 +61,7 @@ function module.make(what, opts)
   end
   p.kinds = 1 -- warpgroups of a CTA that have states
   p.makes_t = not p.by_channel and p.segments == 1
-  if not p.by_channel and p.segments > 1 then -- the summary makes T, for both: P has T's memory
+  if not p.by_channel and p.segments > 1 then -- the summary makes T, for both: there is no N, and room for P
     p.t_stages = p.preparers * p.sharing
   end
   p.threads, p.registers = 128 * (2 + p.preparers), { copies = 40, recurrence = 232, preparation = 120 }

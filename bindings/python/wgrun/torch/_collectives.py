@@ -7,8 +7,8 @@ from typing import Any, List, Optional
 import torch
 from torch import Tensor
 
-from ._made import DTYPES, bucket, dtype_of, launcher, missing, operation, ready, untraced, wrong
-from ._products import _flat, _operand, _unit
+from ._made import DTYPES, bucket, dtype_of, launcher, missing, operand, operation, ready, untraced, wrong
+from ._products import _flat, _unit
 from ._typed import typed
 
 _ALIGNMENT = 1 << 21  # of the memory that grows
@@ -100,7 +100,7 @@ def _all_gather_matmul(a: Tensor, bs: List[Tensor], group_name: str, return_a: b
     out = []
     for b in bs:
         d = a.new_empty((devices * rows, b.shape[0]))
-        right, b_major = _operand(b)
+        right, b_major = operand(b, _unit(b))
         launcher("gemm", *_options("all_gather", devices, a, b_major, devices * rows, b.shape[0]))(
             shards[memory.rank], right, d, rank=memory.rank, flags=memory.flags, shards=shards, gathered=gathered)
         out.append(d)
@@ -124,7 +124,7 @@ def _matmul_reduce_scatter(a: Tensor, b: Tensor, group_name: str, mean: bool) ->
     words, elements = _inbox(devices, rows, n)
     memory = _memory("matmul_reduce_scatter", group_name, words, elements * a.element_size())
     d = a.new_empty((rows, n))
-    left, (right, b_major) = ready(a), _operand(b)
+    left, (right, b_major) = ready(a), operand(b, _unit(b))
     options = _options("reduce_scatter", devices, a, b_major, a.shape[0], n)
     named: dict[str, Any] = {"rank": memory.rank, "flags": memory.flags, "inboxes": memory.data((memory.size // a.element_size(),), a.dtype)}
     if mean:

@@ -5,19 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ._made import ready, script
+from ._made import operand, script
 
 #: Integer products of which a product is made: errors are then like those of cuBLAS.
 _MODULI = 14
 #: The elements along K that one launch takes: sums of products of 8-bit integers have 32 bits.
 _MOST_K = 131072
-
-
-def _operand(matrix: Tensor) -> tuple[Tensor, str]:
-    """The tensor that a kernel takes for a matrix of rows of K, and its major-ness: a transposed view stays one."""
-    if not matrix.is_contiguous() and matrix.t().is_contiguous():
-        return ready(matrix.t()), "MN"
-    return ready(matrix), "K"
 
 
 def _workspace(m: int, n: int, k: int, like: Tensor) -> tuple[Tensor, ...]:
@@ -34,7 +27,7 @@ def product(a: Tensor, b: Tensor) -> Tensor:
     if k > _MOST_K:
         return product(a[:, :_MOST_K], b[:, :_MOST_K]) + product(a[:, _MOST_K:], b[:, _MOST_K:])
     d = a.new_empty((m, n))
-    (left, a_major), (right, b_major) = _operand(a.detach()), _operand(b.detach())
+    (left, a_major), (right, b_major) = operand(a.detach()), operand(b.detach())
     workspace = _workspace(m, n, k, a)
     options = (("moduli", _MODULI), ("a_major", a_major), ("b_major", b_major))
     for step in script('return require("wgrun").gemm_f64(options):steps()', *options):

@@ -196,6 +196,14 @@ def ready(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.clone() if tensor.data_ptr() % 16 else tensor
 
 
+def operand(matrix: torch.Tensor, unit: int = 1) -> tuple[torch.Tensor, str]:
+    """The tensor that a kernel takes for a matrix of rows of K, and its major-ness: a transposed view stays one, whose rows
+    have a whole number of units."""
+    if not matrix.is_contiguous() and matrix.t().is_contiguous() and matrix.shape[0] % unit == 0:
+        return ready(matrix.t()), "MN"
+    return ready(matrix), "K"
+
+
 def bucket(rows: int) -> int:
     """A number of rows that stands for those near it, so that few kernels serve all lengths: plans depend on it, and
     results do not."""

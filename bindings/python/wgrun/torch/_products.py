@@ -10,18 +10,11 @@ from torch import Tensor
 
 from .._launcher import Again
 from . import _f64
-from ._made import DTYPES, autocast, bucket, dtype_of, launcher, missing, operation, ready, untraced, wrong
+from ._made import DTYPES, autocast, bucket, dtype_of, launcher, missing, operand, operation, ready, untraced, wrong
 from ._typed import typed
 
 
 _BIAS = ("epilogue", (("bias", "column"),))
-
-
-def _operand(matrix: Tensor) -> tuple[Tensor, str]:
-    """The tensor that a kernel takes for a matrix of rows of K, and its major-ness: a transposed view stays one."""
-    if not matrix.is_contiguous() and matrix.t().is_contiguous() and matrix.shape[0] % _unit(matrix) == 0:
-        return ready(matrix.t()), "MN"
-    return ready(matrix), "K"
 
 
 def _unit(matrix: Tensor) -> int:
@@ -52,7 +45,7 @@ def _operands(a: Tensor, b: Tensor) -> tuple[tuple[tuple[str, str], ...], Tensor
     if a.dtype == torch.float32:
         precision = _PRECISIONS[torch.get_float32_matmul_precision()]
         return (("dtype", "f32"), ("precision", precision)), _parts(a, precision), _parts(b, precision)
-    (left, a_major), (right, b_major) = _operand(a), _operand(b)
+    (left, a_major), (right, b_major) = operand(a, _unit(a)), operand(b, _unit(b))
     return (("dtype", DTYPES[a.dtype]), ("a_major", a_major), ("b_major", b_major)), left, right
 
 
