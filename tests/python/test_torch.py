@@ -6,6 +6,7 @@ import math
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import warnings
 
 try:
@@ -102,6 +103,8 @@ class Products(Case):
         for left in (x, x.t().contiguous().t()):
             for right in (y.t(), y.t().contiguous()):
                 self.near(wt.matmul(left, right), x @ y.t(), 1e-15)
+        with unittest.mock.patch("wgrun.torch._f64._MOST_K", 32):  # a longer K is several launches
+            self.near(wt.matmul(x, y.t()), x @ y.t(), 1e-15)
         x, w, b = (random(*shape, dtype=torch.float64, grad=True) for shape in ((40, 64), (32, 64), (32,)))
         self.gradients(wt.linear, torch.nn.functional.linear, [x, w, b], 1e-14)
         self.assertTrue(torch.autograd.gradcheck(wt.matmul, (random(3, 4, dtype=torch.float64, grad=True),
